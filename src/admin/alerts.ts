@@ -5,10 +5,11 @@ import type { SavedWatch, WatchEvent } from "../config/watch";
 import { clientPackages } from "../config/stores";
 import type { Pause } from "../deliveries/delivery";
 import type { StoreTrouble } from "../deliveries/queue";
-import { formatFix, formatReason, formatSentence, type Translate } from "../deliveries/summary";
+import { formatFix, formatReason, formatRefusal, formatSentence, type Translate } from "../deliveries/summary";
 import type { Endpoint } from "../flow/endpoint";
 import { findTemplateId } from "../flow/node-red-internals";
 import type { AcceptedEvent, Outcomes, RefusedEvent } from "../flow/outcomes";
+import type { Problem } from "../request/problem";
 import type { NodeHealths } from "./node-health";
 
 /** So many refused requests within this time, in ms, are an alert. */
@@ -49,7 +50,7 @@ interface Watch {
 /** Refused requests of a node. */
 interface Refusals {
   /** At most `manyRefusals`; times of `performance.now()`. */
-  recent: readonly { readonly at: number; readonly problem: string }[];
+  recent: readonly { readonly at: number; readonly problem: Problem }[];
   mutedUntil: number;
 }
 
@@ -191,14 +192,17 @@ export class Alerts {
     const { recent, mutedUntil } = this.#refusals.get(node) ?? { recent: [], mutedUntil: -Infinity };
     const now = performance.now();
     if (now < mutedUntil) return;
-    const lately = [...recent.filter(({ at }) => at > now - refusedWithinMs), { at: now, problem: problem.name }];
+    const lately = [...recent.filter(({ at }) => at > now - refusedWithinMs), { at: now, problem }];
     const isMuted = lately.length >= manyRefusals;
     this.#refusals.set(node, isMuted ? { recent: [], mutedUntil: now + refusalsMutedMs } : { recent: lately, mutedUntil }); // prettier-ignore
     if (!isMuted) return;
     const translate = this.#RED._;
-    const name = findMostFrequent(lately.map((each) => each.problem));
+    const { name, status } = findMostFrequent(lately.map((each) => each.problem));
     this.#report("refusals", node, {
-      reason: translate("alert.reason.refusals", { count: lately.length, refused: translate(`refused.${name}`) }),
+      reason: translate("alert.reason.refusals", {
+        count: lately.length,
+        refused: formatRefusal(name, status, translate),
+      }),
       fix: formatSentence(translate(`fix.${name}`), translate),
     });
   }
@@ -238,7 +242,7 @@ function describeFailedDelivery(
 ): Description {
   const cause = { problem: null, reasons: [], looksLike: null, error };
   const fix = formatFix({ cause, state: "failed", pause: pause ?? null }, translate);
-  return { delivery, reason: formatReason(cause, translate), fix };
+  return { delivery, reason: formatReason(cause, null, translate), fix };
 }
 
 function describeExpiry(
@@ -261,9 +265,7 @@ function describeStore(trouble: StoreTrouble | undefined, translate: Translate):
 }
 
 /** Of several, the first. */
-function findMostFrequent(names: readonly string[]): string | undefined {
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const [first] = [...counts].sort(([, one], [, other]) => other - one);
-  return first?.[0];
+function findMostFrequent(found: readonly Problem[]): Problem {
+  const count = ({ name }: Problem) => found.filter((each) => each.name === name).length;
+  return found.reduce((first, next) => (count(next) > count(first) ? next : first));
 }

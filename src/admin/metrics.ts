@@ -102,8 +102,9 @@ function formatMetrics(nodes: ReadonlyMap<string, NodeHealth>): string {
     lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
     for (const [node, health] of nodes) {
       for (const [labels, value, part = ""] of listSamples(health)) {
-        const pairs = Object.entries({ node, ...labels }).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
-        lines.push(`${name}${part}{${pairs.join(",")}} ${value}`);
+        let pairs = `node="${escapeLabel(node)}"`;
+        for (const label in labels) pairs += `,${label}="${escapeLabel(labels[label] ?? "")}"`;
+        lines.push(`${name}${part}{${pairs}} ${value}`);
       }
     }
   }
@@ -111,5 +112,5 @@ function formatMetrics(nodes: ReadonlyMap<string, NodeHealth>): string {
 }
 
 function escapeLabel(text: string): string {
-  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+  return text.replace(/[\\"\n]/g, (character) => (character === "\n" ? "\\n" : `\\${character}`));
 }

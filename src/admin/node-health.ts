@@ -301,6 +301,7 @@ export interface RefusedRequest extends Explanation {
   at: number;
   /** The key of its text under `refused` in the message catalog. */
   problem: string;
+  status: number;
   /** The sender's address, where that was the reason. */
   ip?: string;
 }

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { normaliseAddress, RateBound } from "../auth/limits";
 import type { Authenticator, Explanation, Reason, RefusedRequestFacts } from "../auth/authenticator";
 import { type SenderId, shortName } from "../auth/senders/table";
-import { describeError, type Translate } from "../deliveries/summary";
+import { describeError, formatRefusal, type Translate } from "../deliveries/summary";
 import type { Endpoint } from "../flow/endpoint";
 import type { Outcomes, RefusedEvent } from "../flow/outcomes";
 import { Interference, problems } from "../request/problem";
@@ -66,7 +66,8 @@ export class NodeLog {
     const running = (node: string) => nodes.get(node)?.running;
     outcomes.on("refused", (event) => this.#refuse(event));
     outcomes.on("unanswered", ({ node }) => {
-      if (this.#mayLog(node, "warn")) running(node)?.node.warn(translate(`refused.${problems.flowLate.name}`));
+      const { name, status } = problems.flowLate;
+      if (this.#mayLog(node, "warn")) running(node)?.node.warn(formatRefusal(name, status, translate));
     });
     outcomes.on("handshake", ({ node, secret, request, status }) => {
       const health = nodes.get(node);
@@ -117,7 +118,7 @@ export class NodeLog {
       explanation = this.#examine(event);
       health.lastRefused = this.#warn(running, event, explanation);
     } else if (cause !== undefined && this.#mayLog(node, "error")) {
-      running.node.error(`${this.#translate(`refused.${problem.name}`)}: ${redact()}`);
+      running.node.error(`${formatRefusal(problem.name, problem.status, this.#translate)}: ${redact()}`);
     }
     running.records?.refused(problem, request, () => ({
       explanation: explanation ?? this.#examine(event) ?? unexplained,
@@ -139,11 +140,12 @@ export class NodeLog {
     { problem, request }: RefusedEvent,
     explanation: Explanation | undefined,
   ): RefusedRequest {
-    const text = this.#translate(`refused.${problem.name}`);
+    const { name, status } = problem;
+    const text = formatRefusal(name, status, this.#translate);
     const ip = problem.isOfAddress ? normaliseAddress(request?.ip ?? "") : undefined;
-    const told = explanation ? this.#describe(explanation, sender?.id) : [this.#translate(`fix.${problem.name}`)];
+    const told = explanation ? this.#describe(explanation, sender?.id) : [this.#translate(`fix.${name}`)];
     node.warn([ip ? `${text}: ${ip}` : text, ...told].join(". "));
-    return { at: Date.now(), problem: problem.name, ...(ip && { ip }), ...(explanation ?? unexplained) };
+    return { at: Date.now(), problem: name, status, ...(ip && { ip }), ...(explanation ?? unexplained) };
   }
 
   /** The first reason, and the sender that the request looks like, if that is another one. */

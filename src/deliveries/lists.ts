@@ -77,7 +77,7 @@ export function summarize(delivery: Delivery, { translate, paused }: SummaryOpti
   const pause = (unsettled.includes(state) && paused(node)) || null;
   return {
     ...{ id, node: node === "" ? null : node, at, state, status },
-    reason: cause && formatReason(cause, translate),
+    reason: cause && formatReason(cause, status, translate),
     fix: cause && formatFix({ cause, state, pause }, translate),
     ...{ method: head.method, path: head.path, ip: head.ip },
     sender: webhook?.sender ?? null,

@@ -172,13 +172,18 @@ export function findFailure({ state, error, status, replayOf }: Delivery): strin
 /** Looks a text up in a message catalog. */
 export type Translate = (key: string, values?: Record<string, string | number>) => string;
 
-/** One sentence without its full stop. */
-export function formatReason(cause: Cause, translate: Translate): string {
-  const error = cause.error === lateAnswer ? null : cause.error;
-  const problem = findProblem(cause);
+/** One sentence without its full stop. @param status of the reply; `null` where there was none */
+export function formatReason({ problem, error }: Cause, status: number | null, translate: Translate): string {
+  if (error === lateAnswer) return translate("refused.flowLate");
   if (problem === null) return describeError(error ?? "", translate);
-  const refused = translate(`refused.${problem}`);
+  const refused = formatRefusal(problem, status, translate);
   return error === null ? refused : `${refused}: ${error}`;
+}
+
+/** Why a request was refused, with the status of the reply. */
+export function formatRefusal(problem: string, status: number | null, translate: Translate): string {
+  const refused = translate(`refused.${problem}`);
+  return status === null ? refused : translate("refusal", { refused, status });
 }
 
 /** Names of this package as words; errors of the flow as they are. */

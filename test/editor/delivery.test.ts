@@ -1,7 +1,7 @@
 import type { Locator } from "playwright-core";
 import should from "should";
 import type { Detail, Summary } from "../../src/deliveries/summary";
-import { catalogText, type Editor } from "../harness/browser";
+import { catalogText, type Editor, refusalText } from "../harness/browser";
 import { paste } from "../harness/curl";
 import { DeliveriesTab, FakeRuntime } from "../harness/deliveries-tab";
 import { token, webhookFlow } from "../harness/flow";
@@ -86,7 +86,7 @@ describe("a delivery in the sidebar", () => {
     const shown = await open(refused);
     const first = await shown.locator(".webhook-delivery-cause, .webhook-delivery-list").first().innerText();
     const why = catalogText("whyNot.tokenLength", { length: "39", expected: "40" });
-    first.replace(/\s+/g, " ").should.equal(`${catalogText("refused.tokenInvalid")} ${why}.`);
+    first.replace(/\s+/g, " ").should.equal(`${refusalText("tokenInvalid", 401)} ${why}.`);
     (await shown.innerText()).should.containEql(text("noReplay.refused")).and.not.containEql("another language");
     (await shown.getByRole("button", { name: text("replay"), exact: true }).count()).should.equal(0);
     (await (await unfolded(shown, "body")).innerText()).should.containEql(text("bodyNotKept"));

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import should from "should";
-import { catalogText } from "../harness/browser";
+import { catalogText, refusalText } from "../harness/browser";
 import { tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { useEditor } from "../harness/stage";
@@ -143,9 +143,11 @@ describe("the section Filter of the form", () => {
   it("sends a test that fits the events, and says when it is filtered or cannot be checked", async () => {
     await editor().edit("seen");
     (await editor().sendTest()).should.containEql(catalogText("testRequest.accepted").slice(0, 10));
-    const refused = ["refused.uncheckable", "fix.uncheckable"].map((key) => `${catalogText(key)}.`).join(" ");
+    const refused = [refusalText("uncheckable", 422), catalogText("fix.uncheckable")]
+      .map((text) => `${text}.`)
+      .join(" ");
     for (const [operator, result] of [
-      ["exists", catalogText("testRequest.filtered")],
+      ["exists", catalogText("testRequest.filtered", { status: "200" })],
       ["is", refused],
     ] as const) {
       await nodeRed().deploy(

@@ -1,6 +1,6 @@
 import should from "should";
 import type { NodeReport } from "../../src/admin/node-health";
-import { catalogText } from "../harness/browser";
+import { catalogText, refusalText } from "../harness/browser";
 import { bearer, token, webhookFlow } from "../harness/flow";
 import { command, send } from "../harness/http";
 import { useEditor } from "../harness/stage";
@@ -63,16 +63,16 @@ describe("the last request in the form of its node", () => {
 
   it("is shown with why it was refused, in sentences that have one full stop each, or with an address that is not allowed", async () => {
     const reasons = [{ key: "tokenBlank", values: {} }, { key: "tokenLength", values: { length: 39, expected: 40 } }];
-    const report: NodeReport = { ...calm, refused: 2, lastRefused: { at, problem: "tokenInvalid", reasons } };
+    const report: NodeReport = { ...calm, refused: 2, lastRefused: { at, problem: "tokenInvalid", status: 401, reasons } };
     await edit("plain", report);
     const [blank, length] = [catalogText("whyNot.tokenBlank"), catalogText("whyNot.tokenLength", { length: "39", expected: "40" })];
-    (await text("refused")).should.equal(`${time}: ${catalogText("refused.tokenInvalid")}. ${blank}. ${length}.`);
-    report.lastRefused = { at, problem: "addressNotAllowed", ip: "203.0.113.9", reasons: [] };
-    await shows("refused", `${time}: ${catalogText("refused.addressNotAllowed")}: 203.0.113.9.`);
+    (await text("refused")).should.equal(`${time}: ${refusalText("tokenInvalid", 401)}. ${blank}. ${length}.`);
+    report.lastRefused = { at, problem: "addressNotAllowed", status: 403, ip: "203.0.113.9", reasons: [] };
+    await shows("refused", `${time}: ${refusalText("addressNotAllowed", 403)}: 203.0.113.9.`);
   });
 
   it("sets the node up for the sender that it looks like", async () => {
-    const lastRefused = { at, problem: "tokenInvalid", reasons: [], looksLike: "stripe" as const };
+    const lastRefused = { at, problem: "tokenInvalid", status: 401, reasons: [], looksLike: "stripe" as const };
     await edit("plain", { ...calm, refused: 2, last: { at, outcome: "refused" }, lastRefused });
     (await text("looks-like")).should.startWith(catalogText("lastRequest.looksLike", { name: "Stripe" }));
     await line("looks-like").locator("button").click();
@@ -105,7 +105,7 @@ describe("the last request in the form of its node", () => {
     await shows("last-request", catalogText("lastRequest.none"));
     (await call(bearer)).should.equal(200);
     (await call({ "X-GitHub-Event": "ping", "X-GitHub-Delivery": "1", "X-Token": token })).should.equal(401);
-    await shows("refused", catalogText("refused.tokenMissing"));
+    await shows("refused", refusalText("tokenMissing", 401));
     const said = await line("refused").innerText();
     said.should.containEql(catalogText("whyNot.tokenElsewhere", { place: "X-Token" })).and.not.containEql(token);
     (await text("last-request")).should.endWith(catalogText("lastRequest.sum", { accepted: "1", refused: "1" }));

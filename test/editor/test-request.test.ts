@@ -1,6 +1,6 @@
 import type { Request } from "playwright-core";
 import should from "should";
-import { catalogText, type Entered } from "../harness/browser";
+import { catalogText, type Entered, refusalText } from "../harness/browser";
 import { paste } from "../harness/curl";
 import { token, webhookFlow } from "../harness/flow";
 import { useEditor } from "../harness/stage";
@@ -111,7 +111,7 @@ describe("a test request from the form", () => {
     }
     const paused = { outcome: "refused", status: 503, problem: "paused" };
     await editor().page.route("**/test", (route) => route.fulfill({ json: paused }));
-    const why = ["refused.paused", "fix.paused"].map((key) => `${catalogText(key)}.`).join(" ");
+    const why = [refusalText("paused", 503), catalogText("fix.paused")].map((text) => `${text}.`).join(" ");
     (await editor().sendTest()).trim().should.equal(why);
     await editor().page.route("**/test", (route) => route.fulfill({ status: 403 }));
     (await editor().sendTest()).trim().should.equal(catalogText("testRequest.forbidden"));

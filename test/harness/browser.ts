@@ -156,6 +156,12 @@ export function catalogText(key: string, values: Record<string, string> = {}, la
   return found.replace(/__(\w+)__/g, (_, name: string) => values[name] ?? "");
 }
 
+/** Why a request was refused, with the status of the reply. */
+export function refusalText(problem: string, status: number, language = "en-US"): string {
+  const refused = catalogText(`refused.${problem}`, {}, language);
+  return catalogText("refusal", { refused, status: String(status) }, language);
+}
+
 /** Node-RED's editor, and the form of a webhook trigger in it. */
 export class Editor {
   private constructor(readonly page: Page) {}

@@ -151,7 +151,12 @@ describe("a delivery", () => {
   it("that was refused says why, and how to fix it", async () => {
     (await post("/orders", { "X-Token": token })).status.should.equal(401);
     const summary = await refused("orders", "tokenMissing");
-    should(summary).containDeep({ state: "refused", status: 401, attempt: 0, reason: catalog.refused.tokenMissing });
+    should(summary).containDeep({
+      state: "refused",
+      status: 401,
+      attempt: 0,
+      reason: `${catalog.refused.tokenMissing} (401)`,
+    });
     should(summary.fix).equal(sentence(catalog.whyNot.tokenElsewhere.replace("__place__", "X-Token")));
     const { headers, answer, attempts, body } = await shown.detail(summary.id);
     should(headers["x-token"]).equal(mask);
@@ -230,7 +235,7 @@ describe("a delivery", () => {
   it("is listed for a path that no node has, with the node whose path is alike, closed or disabled", async () => {
     (await post("/ordres")).status.should.equal(404);
     const near = await refused("orders", "noEndpoint");
-    should(near).containDeep({ status: 404, path: `${root}/ordres`, reason: catalog.refused.noEndpoint });
+    should(near).containDeep({ status: 404, path: `${root}/ordres`, reason: `${catalog.refused.noEndpoint} (404)` });
     should(near.fix).equal(sentence(catalog.whyNot.pathNear.replace("__path__", `${root}/orders`)));
     (await post("/ordersID=1&tempf=70")).status.should.equal(404);
     const unmarked = await shown.find(({ cause }) => cause?.reasons[0]?.key === "pathMarkMissing");
@@ -446,7 +451,7 @@ describe("deliveries with other settings", () => {
     const { running, shown } = await open({ flow, settings });
     (await send(running.node("/orders"), { headers: bearer })).status.should.equal(401);
     const inFront = await shown.find(({ status }) => status === 401);
-    should(inFront).containDeep({ node: "orders", reason: catalog.refused.inFront, fix: sentence(catalog.whyNot.frontAuth) }); // prettier-ignore
+    should(inFront).containDeep({ node: "orders", reason: `${catalog.refused.inFront} (401)`, fix: sentence(catalog.whyNot.frontAuth) }); // prettier-ignore
     (await send(`${running.origin}/orders`, { headers: bearer })).status.should.equal(404);
     const { fix } = await shown.find(({ node, status }) => node === "orders" && status === 404);
     const missing = catalog.whyNot.pathRootMissing.replace("__root__", "/endpoint");

@@ -107,7 +107,9 @@ describe("a webhook watch", () => {
       for (let sent = 0; sent < count; sent++) (await post(path, headers)).status.should.equal(401);
     };
     const reasonOf = (problem: "tokenMissing" | "tokenInvalid") =>
-      catalog.alert.reason.refusals.replace("__count__", "10").replace("__refused__", catalog.refused[problem]);
+      catalog.alert.reason.refusals
+        .replace("__count__", "10")
+        .replace("__refused__", `${catalog.refused[problem]} (401)`);
     await putForward(nodeRed, 0);
     await refuse(9);
     await putForward(nodeRed, 61_000);

@@ -139,7 +139,7 @@ export class OpenDelivery {
     const head = create("div", { class: "webhook-delivery-head" }, line);
     if (cause) {
       const attributes = { class: "webhook-delivery-cause", role: "group", "aria-label": text("delivery.cause") };
-      const said = [formatReason(cause, text), formatFix({ ...summary, cause }, text)];
+      const said = [formatReason(cause, summary.status, text), formatFix({ ...summary, cause }, text)];
       head.append(create("div", attributes, ...said.map((each) => create("p", {}, each))));
     }
     head.append(createList(this.#listProperties(summary)));

@@ -234,9 +234,9 @@ function renewRow(row: ListRow | undefined, delivery: Summary): ListRow {
 
 /** Reason of a failure, event, first words, or method and path. */
 function describeWhat(delivery: Summary): string {
-  const { cause, state, event, words, method, path, replayOf, isTest } = delivery;
+  const { cause, state, status, event, words, method, path, replayOf, isTest } = delivery;
   const request = `${method} ${path}`;
-  const reason = cause && formatReason(cause, text);
+  const reason = cause && formatReason(cause, status, text);
   // Without an endpoint, the path says most.
   const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
   const what = why ?? event ?? words ?? request;

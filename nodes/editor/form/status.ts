@@ -2,7 +2,7 @@
 
 import type { NodeReport } from "../../../src/admin/node-health";
 import { isSenderId, senders } from "../../../src/auth/senders/table";
-import { formatReasons, inARow } from "../../../src/deliveries/summary";
+import { formatReasons, formatRefusal, inARow } from "../../../src/deliveries/summary";
 import { isNumber, isText, readAnswer } from "../deliveries/answer";
 import { ApiFailure, host } from "../deliveries/host";
 import { showDeliveriesOf } from "../deliveries/tab";
@@ -77,13 +77,14 @@ function describeLast(node: WebhookNode, report: NodeReport): string {
 
 function describeRefusal(node: WebhookNode, { lastRefused }: NodeReport): string {
   if (!lastRefused) return "";
-  const { at, problem, ip, reasons } = lastRefused;
-  const text = node._(`refused.${problem}`);
+  const { at, problem, status, ip, reasons } = lastRefused;
+  const translate = node._.bind(node);
+  const text = formatRefusal(problem, status, translate);
   const refused = node._("lastRequest.refusedAt", {
     time: minuteText(at),
     refused: ip === undefined ? text : `${text}: ${ip}`,
   });
-  return inARow([refused, ...formatReasons(reasons, node._.bind(node))]);
+  return inARow([refused, ...formatReasons(reasons, translate)]);
 }
 
 /** The secret that the sender has sent can be fetched once. */

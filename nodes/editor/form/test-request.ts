@@ -1,7 +1,7 @@
 // The test request and its result.
 
 import { credentialNames, withDefaults } from "../../../src/config/fields";
-import { formatSentence, inARow, type Translate } from "../../../src/deliveries/summary";
+import { formatRefusal, formatSentence, inARow, type Translate } from "../../../src/deliveries/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
 import { isText, readAnswer } from "../deliveries/answer";
 import { classifyTrouble } from "../deliveries/api";
@@ -87,7 +87,8 @@ function showResult(icon: string, verdict: "good" | "bad" | "", text: string): v
 function describeOutcome(node: WebhookNode, { outcome, status = 0, problem, rule, value = "" }: TestResult): string {
   if (problem !== undefined) {
     const translate: Translate = (key, values) => node._(key, values);
-    return inARow(["refused", "fix"].map((group) => formatSentence(translate(`${group}.${problem}`), translate)));
+    const texts = [formatRefusal(problem, status, translate), translate(`fix.${problem}`)];
+    return inARow(texts.map((text) => formatSentence(text, translate)));
   }
   const reason = rule ? node._(`rules.${rule}`, { value }) : "";
   return node._(`testRequest.${outcome}`, { status: String(status), reason });

@@ -1,5 +1,14 @@
 import "should";
-import { describeError, gone, interrupted, formatReason, timedOut } from "../../../src/deliveries/summary";
+import {
+  describeError,
+  formatReason,
+  gone,
+  interrupted,
+  lateAnswer,
+  statusError,
+  timedOut,
+} from "../../../src/deliveries/summary";
+import { problems } from "../../../src/request/problem";
 
 describe("the error of an attempt", () => {
   const key = (name: string) => name;
@@ -12,7 +21,11 @@ describe("the error of an attempt", () => {
   ] as const) {
     it(`is told in words: ${error}`, () => {
       describeError(error, key).should.equal(text);
-      formatReason({ problem: null, reasons: [], looksLike: null, error }, key).should.equal(text);
+      formatReason({ problem: null, reasons: [], looksLike: null, error }, null, key).should.equal(text);
     });
   }
+
+  it("is that of a flow without a reply in time where the reply had the status of that", () => {
+    lateAnswer.should.equal(statusError(problems.flowLate.status));
+  });
 });

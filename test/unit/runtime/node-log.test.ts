@@ -49,10 +49,10 @@ describe("the log", () => {
     now += 999;
     refuse(problems.tokenMissing);
     logs.should.have.length(2);
-    logs[1]?.should.startWith("error refused.unforeseen").and.endWith(": it broke");
+    logs[1]?.should.startWith("error refusal refused.unforeseen 500").and.endWith(": it broke");
     now += 1;
     refuse(problems.jsonMalformed);
-    logs.map((line) => line.split(/[ .:]/)[2]).should.eql(["tokenInvalid", "unforeseen", "jsonMalformed"]);
+    logs.map((line) => line.split(/[ .:]/)[3]).should.eql(["tokenInvalid", "unforeseen", "jsonMalformed"]);
   });
 
   it("has no token that an error quotes, also not one that the node had before a deploy", () => {
@@ -84,7 +84,7 @@ describe("the log", () => {
       it(`such as ${what}`, () => {
         refuse(problems.unforeseen, cause);
         logs.should.have.length(1);
-        logs[0]?.should.match(/^error refused\.unforeseen: ./).and.not.containEql(token.slice(0, 20));
+        logs[0]?.should.match(/^error refusal refused\.unforeseen 500: ./).and.not.containEql(token.slice(0, 20));
       });
     }
   }); // prettier-ignore
@@ -153,8 +153,8 @@ describe("the log", () => {
     it("says what to do where there is no time for an explanation, and the list says that there is none", async () => {
       flood(1000, Buffer.alloc(65_000, "x"), 1);
       const [first = "", second] = logs;
-      first.should.equal("warn refused.signatureInvalid. whyNot.signatureWrong");
-      should(second).equal("warn refused.signatureInvalid. fix.signatureInvalid");
+      first.should.equal("warn refusal refused.signatureInvalid 401. whyNot.signatureWrong");
+      should(second).equal("warn refusal refused.signatureInvalid 401. fix.signatureInvalid");
       listed.slice(0, 2).map(({ explanation }) => explanation.reasons.length).should.eql([1, 0]);
       should(await observed.ask(":id/lastRequest", "node 1")).match({ lastRefused: { problem: "signatureInvalid", reasons: [] } });
     }); // prettier-ignore
