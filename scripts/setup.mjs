@@ -2,10 +2,8 @@
  * What the commands of this repository need and set up themselves: the dependencies, a Node.js that runs
  * Node-RED 5, other versions of Node-RED, a Chromium. All of it stays inside this folder.
  */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -187,38 +185,6 @@ export function run(command, args, options) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
   if (error) throw error;
   if (status !== 0) process.exit(status ?? 1);
-}
-
-/**
- * Does something for all items, for so many of them at once.
- *
- * @template Item
- * @param {number} count
- * @param {readonly Item[]} items
- * @param {(item: Item) => Promise<void>} act
- */
-export async function atOnce(count, items, act) {
-  const waiting = [...items];
-  const actInTurn = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await act(next);
-  };
-  await Promise.all(Array.from({ length: count }, actInTurn));
-}
-
-/**
- * Runs scripts of Node.js, as many at once as there are processors, and exits when one has failed and all have ended.
- *
- * @param {string[][]} scripts each with its arguments
- */
-export async function runAtOnce(scripts) {
-  /** @type {(number | null)[]} */
-  const statuses = [];
-  await atOnce(availableParallelism(), scripts, async (script) => {
-    const child = spawn(process.execPath, script, { cwd: root, stdio: "inherit" });
-    await once(child, "close");
-    statuses.push(child.exitCode);
-  });
-  if (statuses.some((status) => status !== 0)) process.exit(1);
 }
 
 /**

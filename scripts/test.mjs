@@ -1,7 +1,7 @@
 /**
- * Runs all tests on Node-RED 5; with `--all`, also what of them runs with other fonts and on the other supported
- * versions; with `--matrix="Node-RED 5 on Node 22"`, what of them runs on these; with `--fonts`, those that depend on the
- * widths of texts, with other fonts; with `--quick`, less than a minute's worth of them. Further arguments go to mocha:
+ * Runs all tests on Node-RED 5; with `--all`, also what of them runs on the other supported versions and with other fonts;
+ * with `--matrix="Node-RED 5 on Node 22"`, what of them runs on these; with `--fonts`, those that depend on the widths of
+ * texts, with other fonts; with `--quick`, less than a minute's worth of them. Further arguments go to mocha:
  * `npm test -- --grep token`.
  */
 import { execFileSync, fork } from "node:child_process";
@@ -10,30 +10,19 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { everything, layout, matrix, quick } from "./matrix.mjs";
-import {
-  atOnce,
-  build,
-  chromium,
-  commandOf,
-  ensureDependencies,
-  modernNode,
-  nodeRedFolder,
-  pathOf,
-  programs,
-  root,
-  run,
-} from "./setup.mjs";
+import { build, chromium, commandOf, ensureDependencies, modernNode, pathOf, programs, root, run } from "./setup.mjs";
 
+/** @typedef {import("./matrix.mjs").Run} Run */
 /** @typedef {import("./reporter.mjs").Result} Result */
 
 const args = process.argv.slice(2);
 const isChoice = (/** @type {string} */ arg) => /^--(all|matrix=.*|quick|fonts)$/.test(arg);
 const mochaArgs = args.filter((arg) => !isChoice(arg));
-const choices = args.filter(isChoice);
-const parts = choices.length === 0 ? everything : choices.flatMap(partsOf);
+const [choice, ...more] = args.filter(isChoice);
+if (more.length > 0) throw new Error(`${String(choice)} and ${more.join(" and ")} are run one after the other`);
+const [first, ...others] = runsOf(choice);
 
-const runsAll = choices.length === 0 || choices.includes("--all");
-const missing = runsAll ? programs.filter((program) => !pathOf(program)) : [];
+const missing = first === everything ? programs.filter((program) => !pathOf(program)) : [];
 const leftOut = missing.map(
   ({ name, specs, besides = [], packages, variable }) =>
     `Left out ${specs.concat(besides).join(", ")}: there is no ${name} here. Install Debian's (apt-get install ${packages}), or set ${variable}.\n`,
@@ -50,32 +39,55 @@ process.stdout.write(leftOut.join(""));
 // What Node.js has compiled once, it need not compile again at each start of a Node-RED.
 const compiled = join(root, ".cache", "compiled");
 rmSync(compiled, { recursive: true, force: true });
-const fonts = parts.some(({ hasOtherFonts }) => hasOtherFonts) ? otherFonts(join(root, ".cache", "fonts")) : {};
 
 let passes = 0;
 /** @type {string[]} */
 const failures = [];
-// Three for each processor, since most of them wait most of the time.
-await atOnce(3 * availableParallelism(), parts, async (part) => {
-  const { report, result } = await runPart(part);
-  process.stdout.write(`\n${part.title}\n${report}`);
-  passes += result.passes;
-  failures.push(...result.failures.map(({ test, error }) => `\n${part.title}: ${test}\n  ${error}\n`));
-});
+// Three files for each processor at a time, since most of them wait most of the time.
+const processors = availableParallelism();
+const beside = others.length > 0 ? processors : 0;
+await Promise.all([runTests(first, 3 * processors - beside, true), runInTurn(others, beside)]);
 // At the end once more: of a long report, that is what is looked at first.
 process.stdout.write(`${failures.join("")}\n${passes} passed, ${failures.length} failed\n`);
 if (failures.length > 0 || passes === 0) process.exit(1);
 
 /**
- * Runs the tests of a part in a process of its own.
+ * What to run.
  *
- * @param {typeof parts[number]} part
+ * @param {string | undefined} option
+ * @returns {[Run, ...Run[]]}
  */
-async function runPart({ node, nodeRed, specs, hasOtherFonts, env }) {
+function runsOf(option) {
+  if (option === undefined) return [everything];
+  if (option === "--quick") return [quick];
+  if (option === "--fonts") return [layout];
+  // What runs everything runs what is tested on the same versions as well.
+  if (option === "--all") return [everything, ...matrix.filter(({ node }) => node() !== modernNode()), layout];
+  const chosen = matrix.find(({ title }) => option === `--matrix=${title}`);
+  if (chosen) return [chosen];
+  throw new Error(`${option} is none of ${matrix.map(({ title }) => title).join(", ")}`);
+}
+
+/**
+ * @param {Run[]} runs
+ * @param {number} jobs
+ */
+async function runInTurn(runs, jobs) {
+  for (const each of runs) await runTests(each, jobs, false);
+}
+
+/**
+ * Runs tests by mocha.
+ *
+ * @param {Run} run
+ * @param {number} jobs how many files at a time
+ * @param {boolean} isShown whether its report is shown while it runs, and not at its end
+ */
+async function runTests({ title, node, nodeRed, specs, hasOtherFonts, env }, jobs, isShown) {
   const ignored = missing.flatMap((program) => program.specs.flatMap((spec) => ["--ignore", spec]));
   const child = fork(
     commandOf("mocha", "bin/mocha.js"),
-    ["--reporter", "scripts/reporter.mjs", ...specs, ...ignored, ...mochaArgs],
+    ["--parallel", "--jobs", `${jobs}`, "--reporter", "scripts/reporter.mjs", ...specs, ...ignored, ...mochaArgs],
     {
       cwd: root,
       execPath: node(),
@@ -83,7 +95,7 @@ async function runPart({ node, nodeRed, specs, hasOtherFonts, env }) {
       silent: true,
       env: {
         ...process.env,
-        ...(hasOtherFonts ? fonts : {}),
+        ...(hasOtherFonts && otherFonts(join(root, ".cache", "fonts"))),
         ...env,
         NODE_COMPILE_CACHE: compiled,
         CHROMIUM_PATH: chromium(),
@@ -93,9 +105,11 @@ async function runPart({ node, nodeRed, specs, hasOtherFonts, env }) {
     },
   );
   let report = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding("utf8").on("data", (/** @type {string} */ text) => (report += text));
-  }
+  const hear = (/** @type {string} */ text) => {
+    if (isShown) process.stdout.write(text);
+    else report += text;
+  };
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", hear);
   /** @type {Result} */
   let result = { passes: 0, failures: [] };
   child.on("message", (/** @type {Result} */ message) => (result = message));
@@ -104,7 +118,9 @@ async function runPart({ node, nodeRed, specs, hasOtherFonts, env }) {
   if (status !== 0 && result.failures.length === 0) {
     result.failures.push({ test: "all of them", error: `ended with ${String(status)}` });
   }
-  return { report, result };
+  process.stdout.write(`${report}\n${title}: ${result.passes} passed, ${result.failures.length} failed\n`);
+  passes += result.passes;
+  failures.push(...result.failures.map(({ test, error }) => `\n${title}: ${test}\n  ${error}\n`));
 }
 
 /**
@@ -133,22 +149,4 @@ function otherFonts(folder) {
     throw new Error("There are no other fonts: --fonts needs Debian's fonts-liberation, and fonts besides.");
   }
   return env;
-}
-
-/**
- * What to run.
- *
- * @param {string} option
- */
-function partsOf(option) {
-  if (option === "--quick") return quick;
-  if (option === "--fonts") return layout;
-  if (option === "--all") {
-    // What runs everything runs the same versions' part of the matrix as well.
-    const others = matrix.filter(({ node, nodeRed }) => node() !== modernNode() || nodeRed() !== nodeRedFolder(5));
-    return [...others, ...layout, ...everything];
-  }
-  const chosen = matrix.filter(({ versions }) => option === `--matrix=${versions}`);
-  if (chosen.length > 0) return chosen;
-  throw new Error(`${option} is none of ${[...new Set(matrix.map(({ versions }) => versions))].join(", ")}`);
 }

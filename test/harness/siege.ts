@@ -140,12 +140,16 @@ export class Siege {
   }
 }
 
-after(async () => {
-  for (const siege of sieges.values()) await (await siege).nodeRed.stop();
-});
+/** After the last test of the file, whose tests share them. */
+async function liftSieges(): Promise<void> {
+  const lifted = [...sieges.values()];
+  sieges.clear();
+  for (const siege of lifted) await (await siege).nodeRed.stop();
+}
 
 /** Attacks a runtime on each way that a request can take, and looks afterwards whether it is unharmed. */
 export function besiege(title: string, describeIt: (siege: () => Siege) => void): void {
+  after(liftSieges);
   for (const [way, options] of Object.entries(ways)) {
     describe(`${title}, ${way},`, () => {
       let siege: Siege;

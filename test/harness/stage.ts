@@ -1,5 +1,5 @@
 /**
- * What tests of the editor share: a browser, and a Node-RED for each of the settings that they ask for. A test begins by
+ * What tests of a file share that look into the editor: a browser, and a Node-RED for each of the settings that they ask for. A test begins by
  * deploying its flow, which takes a fraction of the time that a start takes.
  */
 import type { Browser } from "playwright-core";
@@ -13,11 +13,13 @@ let browser: Promise<Browser> | undefined;
 const nodeReds = new Map<string, Promise<NodeRed>>();
 
 export function sharedBrowser(): Promise<Browser> {
+  endWithFile();
   return (browser ??= startBrowser());
 }
 
 /** A Node-RED in which this flow runs, and nothing of the tests before: only its log and messages may have more. */
 export async function sharedNodeRed(flow: Flow, options: Pick<Options, "settings" | "code"> = {}): Promise<NodeRed> {
+  endWithFile();
   const key = JSON.stringify(options);
   const started = nodeReds.get(key) ?? NodeRed.start({ ...options, env });
   nodeReds.set(key, started);
@@ -47,7 +49,14 @@ export function useEditor(...given: Parameters<typeof openEditor>) {
   return { editor: () => get().editor, nodeRed: () => get().nodeRed };
 }
 
-after(async () => {
-  await (await browser)?.close();
-  for (const nodeRed of nodeReds.values()) await (await nodeRed).stop();
-});
+/** Stops all of it after the last test of the file that has started it: a hook that is added while tests run is the file's. */
+function endWithFile(): void {
+  if (browser !== undefined || nodeReds.size > 0) return;
+  after(async () => {
+    const [opened, started] = [browser, [...nodeReds.values()]];
+    browser = undefined;
+    nodeReds.clear();
+    await (await opened)?.close();
+    for (const nodeRed of started) await (await nodeRed).stop();
+  });
+}
