@@ -96,7 +96,7 @@ export const programs = [
     variable: "NGINX_PATH",
     required: "NGINX_REQUIRED",
     places: ["/usr/sbin/nginx"],
-    specs: ["test/demo/nginx.test.ts", "test/demo/instances.test.ts", "test/runtime/instances.test.ts"],
+    specs: ["test/demo/nginx.test.ts", "test/runtime/instances.test.ts"],
   },
   {
     name: "Valkey or Redis",
@@ -104,7 +104,7 @@ export const programs = [
     variable: "REDIS_PATH",
     required: "REDIS_REQUIRED",
     places: ["/usr/bin/valkey-server", "/usr/bin/redis-server"],
-    specs: ["test/demo/instances.test.ts", "test/runtime/instances.test.ts"],
+    specs: ["test/runtime/instances.test.ts"],
     besides: "deliveries in a server wherever engines are compared",
   },
   {
@@ -125,9 +125,6 @@ export const programs = [
     specs: ["test/runtime/java.test.ts"],
   },
 ];
-
-/** Those that the demo needs for several instances. */
-export const programsOfInstances = programs.filter(({ specs }) => specs.includes("test/demo/instances.test.ts"));
 
 /**
  * The path of a program: the one that is named, or else the system's if it has one.
