@@ -3,43 +3,57 @@ import { execFileSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { root, temporaryFolder } from "../test/harness/package";
-import { costPerRequest } from "./cost";
-import { inTurns, ratios, show, spread } from "./figures";
-import { accepted, large, signed, small, withWrongToken } from "./requests";
-import { nodeRed, oneWebhook, signedByGitHub, webhooks, type Subject } from "./subjects";
-import { rateOf } from "./throughput";
+import type { Flow } from "../test/harness/node-red";
+import { compare, costOf, type Measure, rateOf, show, spread } from "./figures";
+import {
+  accepted,
+  large,
+  nodeRed,
+  oneWebhook,
+  signed,
+  signedByGitHub,
+  small,
+  type Subject,
+  webhooks,
+  withWrongToken,
+} from "./subjects";
 
 /** Compares with the commit that the environment variable `BEFORE` names. */
 export async function before(): Promise<void> {
   const commit = process.env.BEFORE;
   if (commit === undefined) throw new Error("BEFORE=<commit> says what to compare with");
   const modules = install(commit);
-  const start = async (flow: typeof oneWebhook, isBefore: boolean) => {
-    if (!isBefore) return nodeRed(flow);
+  const refused = withWrongToken(small);
+  const compared: [Flow, Record<string, (subject: Subject) => Measure>][] = [
+    [
+      oneWebhook,
+      {
+        "processor time, 100 B": (one) => costOf(one, accepted(small)),
+        "processor time, 6 kB": (one) => costOf(one, accepted(large)),
+        "requests per second, 100 B": (one) => rateOf(one, accepted(small)),
+        "requests per second, 6 kB": (one) => rateOf(one, accepted(large)),
+        "requests per second, wrong token": (one) => rateOf(one, refused, "401"),
+      },
+    ],
+    [
+      webhooks(1, signedByGitHub),
+      {
+        "processor time, signed": (one) => costOf(one, signed(small)),
+        "requests per second, signed": (one) => rateOf(one, signed(small)),
+      },
+    ],
+    [webhooks(1, { guaranteed: true }), { "requests per second, SQLite": (one) => rateOf(one, accepted(small)) }],
+  ];
+  for (const [flow, figures] of compared) {
     const userDir = temporaryFolder("before");
     symlinkSync(modules, join(userDir, "node_modules"));
-    return nodeRed(flow, { userDir });
-  };
-  const subjects = {
-    token: [await start(oneWebhook, true), await start(oneWebhook, false)],
-    signed: [await start(webhooks(1, signedByGitHub), true), await start(webhooks(1, signedByGitHub), false)],
-  } as const;
-  const compare = async (figure: string, unit: string, pair: readonly [Subject, Subject], measure: Measure) => {
-    const [old, now] = pair;
-    const results = await inTurns(unit, { old: () => measure(old), now: () => measure(now) });
-    show(`${figure}, now vs ${commit}`, spread(ratios(results.now, results.old), 3));
-  };
-  type Measure = (subject: Subject) => Promise<number>;
-
-  await compare("processor time, 100 B", "µs", subjects.token, (one) => costPerRequest(one, accepted(small)));
-  await compare("processor time, 6 kB", "µs", subjects.token, (one) => costPerRequest(one, accepted(large)));
-  await compare("processor time, signed", "µs", subjects.signed, (one) => costPerRequest(one, signed(small)));
-  await compare("requests per second, 100 B", "/s", subjects.token, (one) => rateOf(one, accepted(small)));
-  await compare("requests per second, 6 kB", "/s", subjects.token, (one) => rateOf(one, accepted(large)));
-  await compare("requests per second, signed", "/s", subjects.signed, (one) => rateOf(one, signed(small)));
-  const refused = withWrongToken(small);
-  await compare("requests per second, wrong token", "/s", subjects.token, (one) => rateOf(one, refused, "401"));
-  for (const subject of Object.values(subjects).flat()) await subject.stop();
+    const [now, old] = [await nodeRed(flow), await nodeRed(flow, { userDir })];
+    for (const [figure, measure] of Object.entries(figures)) {
+      show(`${figure}, now vs ${commit}`, spread(await compare(measure(now), measure(old)), 3));
+    }
+    await now.stop();
+    await old.stop();
+  }
 }
 
 /** Builds and installs another commit with the dependencies of this one. @returns its node_modules */

@@ -1,23 +1,30 @@
-/** What the number of endpoints costs each request. */
-import { costPerRequest } from "./cost";
-import { inTurns, ratios, report, spread } from "./figures";
-import { accepted, small } from "./requests";
-import { nodeRed, webhooks } from "./subjects";
+/** What the number of endpoints costs each request, and each endpoint the heap. */
+import { compare, costOf, report, show, spread } from "./figures";
+import { accepted, nodeRed, runtimeOf, small, webhooks } from "./subjects";
 
-export async function manyEndpoints(): Promise<void> {
-  await compare("10,000 endpoints", "≥ 0.95", "", "");
-  await compare("10,000 paths with a parameter", "≥ 0.9", "/:id", "/7");
+const count = 10_000;
+const collectable = { env: { NODE_OPTIONS: "--expose-gc" } };
+
+export async function endpoints(): Promise<void> {
+  await measure("10,000 endpoints", "≥ 0.95", "", "");
+  await measure("10,000 paths with a parameter", "≥ 0.9", "/:id", "/7");
 }
 
 /** @param tail the end of each path; `sent`: of the path of each request */
-async function compare(what: string, target: string, tail: string, sent: string): Promise<void> {
-  process.stdout.write(`${what}\n`);
-  const [one, many] = [await nodeRed(webhooks(1, {}, tail)), await nodeRed(webhooks(10_000, {}, tail))];
-  const costs = await inTurns("µs", {
-    one: () => costPerRequest(one, accepted(small, `0${sent}`)),
-    many: () => costPerRequest(many, accepted(small, `9999${sent}`)),
-  });
-  report(`requests per processor time, ${what} vs 1`, target, spread(ratios(costs.one, costs.many)));
-  await one.stop();
-  await many.stop();
+async function measure(what: string, target: string, tail: string, sent: string): Promise<void> {
+  const [one, many] = [
+    await nodeRed(webhooks(1, {}, tail), collectable),
+    await nodeRed(webhooks(count, {}, tail), collectable),
+  ];
+  const [heapOfOne, heapOfMany] = [await runtimeOf(one).measure(), await runtimeOf(many).measure()];
+  show(
+    "heap per idle endpoint, with its node",
+    `**${((heapOfMany.heap - heapOfOne.heap) / count / 1000).toFixed(1)} kB**`,
+  );
+  const ratios = await compare(
+    costOf(one, accepted(small, `0${sent}`)),
+    costOf(many, accepted(small, `${count - 1}${sent}`)),
+  );
+  report(`requests per processor time, ${what} vs 1`, target, spread(ratios));
+  for (const subject of [one, many]) await subject.stop();
 }

@@ -1,11 +1,11 @@
 /** A node that serves by `node:http` alone, inside Node-RED's process: the floor that a webhook node there is measured from. */
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { leastServer, listenLocally } from "./least";
+import { hasToken, leastServer, listenLocally } from "./least";
 
 export = function floor(RED: NodeAPI): void {
   function Floor(this: Node, config: NodeDef & { token: string }): void {
     RED.nodes.createNode(this, config);
-    const server = leastServer(config.token, (payload) => {
+    const server = leastServer(hasToken(config.token), (payload) => {
       const id = RED.util.generateId();
       this.send({ _msgid: id, payload });
       return id;

@@ -1,4 +1,9 @@
-/** Ends a Node-RED a hundred times under load, and counts what is lost of all that was answered with a 2xx. */
+/**
+ * Ends a Node-RED a hundred times while callers never pause, and counts what is lost of all that was answered with a 2xx:
+ * `npm run kills`, or with its defaults written out `npm run kills -- --times 100 --store sqlite`; the other store is
+ * `bullmq`. `--term` tells it to end, by SIGTERM, `--deploys` does either during a deploy, and with `--duplicates` senders
+ * repeat what was answered after each start.
+ */
 import { parseArgs } from "node:util";
 import { killAgainAndAgain } from "../test/harness/kills";
 import { ValkeyServer } from "../test/harness/valkey";

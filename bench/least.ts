@@ -1,48 +1,45 @@
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
 
-/** Takes what was parsed, and gives the id for the reply. */
-type Deliver = (payload: unknown) => string;
+/** Whether a request is genuine. */
+type Verify = (headers: IncomingHttpHeaders, body: Buffer) => boolean;
 
 /**
- * The least that a webhook can be: `node:http` alone, the token checked by its digest in constant time, `JSON.parse`,
- * and the reply that ours gives, field by field.
+ * The least that a webhook can be: `node:http` alone, a credential checked in constant time, `JSON.parse`, and the reply
+ * that ours gives, field by field.
+ *
+ * @param deliver takes what was parsed, and gives the id for the reply
  */
-export function leastServer(token: string, deliver: Deliver): Server {
-  const expected = digest(token);
+export function leastServer(verify: Verify, deliver: (payload: unknown) => string): Server {
   return createServer((request, response) => {
-    const presented = /^bearer +(.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
-    if (timingSafeEqual(digest(presented), expected)) readBody(request, (body) => accept(response, body, deliver));
-    else refuse(response);
-  });
-}
-
-/** The same where GitHub's signature is checked in the token's place. */
-export function leastSignedServer(secret: string, deliver: Deliver): Server {
-  return createServer((request, response) => {
-    readBody(request, (body) => {
-      const given = Buffer.from(String(request.headers["x-hub-signature-256"]).replace("sha256=", ""), "hex");
-      const own = createHmac("sha256", secret).update(body).digest();
-      if (given.length === own.length && timingSafeEqual(given, own)) accept(response, body, deliver);
-      else refuse(response);
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks);
+      if (verify(request.headers, body)) {
+        const id = deliver(JSON.parse(body.toString()));
+        reply(response, 200, "application/json", { status: "accepted", id });
+      } else reply(response, 401, "application/problem+json", { title: "Unauthorized", status: 401 });
     });
   });
 }
 
-function readBody(request: IncomingMessage, then: (body: Buffer) => void): void {
-  const chunks: Buffer[] = [];
-  request.on("data", (chunk: Buffer) => chunks.push(chunk));
-  request.on("end", () => then(Buffer.concat(chunks)));
+/** By a token, compared by its digest. */
+export function hasToken(token: string): Verify {
+  const digest = (text: string) => hash("sha256", text, "buffer");
+  const expected = digest(token);
+  return ({ authorization = "" }) =>
+    timingSafeEqual(digest(/^bearer +(.+)$/i.exec(authorization)?.[1] ?? ""), expected);
 }
 
-function accept(response: ServerResponse, bytes: Buffer, deliver: Deliver): void {
-  const id = deliver(JSON.parse(bytes.toString()));
-  reply(response, 200, "application/json", { status: "accepted", id });
-}
-
-function refuse(response: ServerResponse): void {
-  reply(response, 401, "application/problem+json", { title: "Unauthorized", status: 401 });
+/** By GitHub's signature. */
+export function isSigned(secret: string): Verify {
+  return (headers, body) => {
+    const given = Buffer.from(String(headers["x-hub-signature-256"]).replace("sha256=", ""), "hex");
+    const own = createHmac("sha256", secret).update(body).digest();
+    return given.length === own.length && timingSafeEqual(given, own);
+  };
 }
 
 function reply(response: ServerResponse, status: number, type: string, value: object): void {
@@ -53,10 +50,6 @@ function reply(response: ServerResponse, status: number, type: string, value: ob
     "Cache-Control": "no-store",
   });
   response.end(body);
-}
-
-function digest(text: string): Buffer {
-  return hash("sha256", text, "buffer");
 }
 
 /** Has a server listen where only this machine reaches it. */

@@ -50,15 +50,14 @@ export async function fullLoad(
 /**
  * Sends requests at a steady rate, however fast the answers come, and waits for all of them.
  *
- * @returns how many answers of each status there were, and how long each took, in ms, from when its request was due
+ * @returns how many answers of each status there were
  */
 export async function steadyLoad(
   port: number,
   request: Requests,
   { connections, rate, milliseconds }: { connections: number; rate: number; milliseconds: number },
-): Promise<{ statuses: Record<string, number>; latencies: number[] }> {
+): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {};
-  const latencies: number[] = [];
   const all = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)));
   const idle = [...all];
   const pending: Promise<void>[] = [];
@@ -70,10 +69,8 @@ export async function steadyLoad(
       // In turns, so that all connections are used alike.
       const connection = idle.shift();
       if (!connection) break;
-      const due = start + (pending.length / rate) * 1000;
       pending.push(
         connection.exchange(typeof request === "function" ? request() : request).then((status) => {
-          latencies.push(performance.now() - due);
           statuses[status] = (statuses[status] ?? 0) + 1;
           idle.push(connection);
         }),
@@ -83,7 +80,7 @@ export async function steadyLoad(
   }
   await Promise.all(pending);
   for (const connection of all) connection.close();
-  return { statuses, latencies };
+  return statuses;
 }
 
 /** One keep-alive connection that reads just as much of an answer as it must: its status and its length. */

@@ -1,50 +1,54 @@
-/** The requests that are measured. */
-import { createHmac } from "node:crypto";
-import { bearer, token } from "../test/harness/flow";
-import { requestBytes } from "./load";
+/** What requests cost: at full speed beside `node:http` and an `http in` flow, and in processor time beside the floor. */
+import { compare, costOf, rateOf, report, spread } from "./figures";
+import {
+  accepted,
+  baseline,
+  counted,
+  fiveKilobytes,
+  large,
+  nodeRed,
+  nodeRedWithFloor,
+  oneHttpIn,
+  oneWebhook,
+  secret,
+  signed,
+  signedByGitHub,
+  small,
+  webhooks,
+  withWrongToken,
+} from "./subjects";
 
-const headers = { ...bearer, "Content-Type": "application/json", "User-Agent": "bench" };
-const wrong = { ...headers, Authorization: `Bearer ${"x".repeat(token.length)}` };
+export async function requests(): Promise<void> {
+  const [http, webhook, httpIn] = [await baseline(), await nodeRed(oneWebhook), await nodeRed(oneHttpIn)];
+  const request = accepted(small);
+  const top = rateOf(webhook, request);
+  report("accepted, 100 B JSON, vs `node:http`", "≥ 0.85", spread(await compare(top, rateOf(http, request))));
+  report("the same vs the `http in` flow", "≥ 4.5", spread(await compare(top, rateOf(httpIn, request))));
+  const [sixOurs, sixTheirs] = [rateOf(webhook, accepted(large)), rateOf(http, accepted(large))];
+  report("accepted, 6 kB JSON, vs `node:http`", "≥ 0.75", spread(await compare(sixOurs, sixTheirs)));
+  const refused = rateOf(webhook, withWrongToken(small), "401");
+  report("wrong token vs accepted", "≥ 1.0", spread(await compare(refused, top)));
+  for (const subject of [http, webhook, httpIn]) await subject.stop();
 
-/** 100 B of JSON. */
-export const small = JSON.stringify({ text: "x".repeat(89) });
+  const [hmac, signing] = [await baseline({ SECRET: secret }), await nodeRed(webhooks(1, signedByGitHub))];
+  const [ours, theirs] = [rateOf(signing, signed(fiveKilobytes)), rateOf(hmac, signed(fiveKilobytes))];
+  report(
+    "signed by GitHub, 5 kB JSON, vs `node:http` with the same HMAC",
+    "≥ 0.75",
+    spread(await compare(ours, theirs)),
+  );
+  for (const subject of [hmac, signing]) await subject.stop();
 
-/** Some 6 kB of JSON. */
-export const large = JSON.stringify({
-  orders: Array.from({ length: 61 }, (_, id) => ({ id, item: `item ${id}`, price: id * 1.1, tags: ["a", "b"], note: "please ring twice, thanks" })),
-}); // prettier-ignore
+  const { webhook: beside, floor } = await nodeRedWithFloor();
+  const cost = await compare(costOf(beside, request), costOf(floor, request));
+  report("processor time per request at 8,000/s over 32 connections, vs the floor", "≤ 1.2", spread(cost));
+  await beside.stop();
 
-/** A request with the right token, to one of the endpoints. */
-export function accepted(body: string, endpoint: number | string = 0): Buffer {
-  return requestBytes(`/hook/${endpoint}`, headers, body);
-}
-
-/** A request with the right token that is another one each time, as the digits in its field `X-Count` tell. */
-export function counted(): () => Buffer {
-  const digits = 12;
-  const template = requestBytes("/hook/0", { ...headers, "X-Count": "0".repeat(digits) }, small);
-  const at = template.indexOf("X-Count: ") + "X-Count: ".length;
-  let count = 0;
-  return () => {
-    const request = Buffer.from(template);
-    request.write(String(++count).padStart(digits, "0"), at, "latin1");
-    return request;
-  };
-}
-
-/** The secret of the webhooks that are signed. */
-export const secret = "It's a Secret to Everybody";
-
-/** 5 kB of JSON. */
-export const fiveKilobytes = JSON.stringify({ text: "x".repeat(4989) });
-
-/** A request that GitHub has signed, with the webhook's secret or another. */
-export function signed(body: string, event = "push", key = secret): Buffer {
-  const signature = createHmac("sha256", key).update(body).digest("hex");
-  const fields = { "X-GitHub-Event": event, "X-Hub-Signature-256": `sha256=${signature}` };
-  return requestBytes("/hook/0", { "Content-Type": "application/json", "User-Agent": "bench", ...fields }, body);
-}
-
-export function withWrongToken(body: string | Buffer): Buffer {
-  return requestBytes("/hook/0", wrong, body);
+  const [off, on] = [
+    await nodeRed(oneWebhook),
+    await nodeRed(webhooks(1, { ignoreDuplicates: true, duplicateKey: "header:X-Count" })),
+  ];
+  const each = counted();
+  report("requests per processor time, duplicates ignored vs not", "≥ 0.9", spread(await compare(costOf(off, each), costOf(on, each)))); // prettier-ignore
+  for (const subject of [off, on]) await subject.stop();
 }

@@ -1,13 +1,14 @@
-/** What is measured: servers in processes of their own, and the flows that they run. */
+/** What is measured: servers in processes of their own, the flows that they run, and the requests that they get. */
 import { buildSync } from "esbuild";
 import { fork } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { tab, token, webhook } from "../test/harness/flow";
+import { bearer, tab, token, webhook } from "../test/harness/flow";
 import { type Flow, NodeRed, type Options } from "../test/harness/node-red";
 import { temporaryFolder } from "../test/harness/package";
-import { secret } from "./requests";
+import { requestBytes } from "./load";
 
 /** Something that is measured: where it listens, and how to end it. */
 export interface Subject {
@@ -18,15 +19,21 @@ export interface Subject {
   stop: () => Promise<void> | void;
 }
 
+/** The secret of the webhooks that are signed. */
+export const secret = "It's a Secret to Everybody";
+/** What makes a webhook one of GitHub's. */
+export const signedByGitHub = { sender: "github", verificationMethod: "signature", credentials: { secret } };
+/** Where messages end: a node that only counts them. */
+export const end = { id: "count", type: "count", wires: [] };
+
+export const oneWebhook = webhooks(1);
+export const oneHttpIn = tab(...httpInWithCheck("/hook/0"));
+
 /** @param env what its requests have to prove: the `TOKEN` or, by GitHub's signature, the `SECRET` */
 export async function baseline(env: Record<string, string> = { TOKEN: token }): Promise<Subject> {
   const child = fork(join(__dirname, "baseline.ts"), { env: { ...process.env, ...env } });
   const [port] = (await once(child, "message")) as [number];
-  const cpu = async () => {
-    child.send("measure");
-    const [measure] = (await once(child, "message")) as [{ cpu: NodeJS.CpuUsage }];
-    return measure.cpu;
-  };
+  const cpu = () => Promise.reject(new Error("of node:http only the rate is measured"));
   return { port, cpu, stop: () => child.disconnect() };
 }
 
@@ -64,43 +71,15 @@ export async function nodeRedWithFloor(): Promise<{ webhook: Subject; floor: Sub
   return { webhook: subject, floor: { ...subject, port: Number(port) } };
 }
 
-/** Where messages end: a node that only counts them. */
-const end = { id: "count", type: "count", wires: [] };
-
-export const oneWebhook = webhooks(1);
-
 /**
  * @param fields what they have besides their paths and tokens
  * @param tail the end of each path
  */
 export function webhooks(count: number, fields: Record<string, unknown> = {}, tail = ""): Flow {
-  const wired = { ...fields, wires: [["count"]] };
-  return tab(...numbered(count, (index) => [webhook(`w${index}`, `/hook/${index}${tail}`, wired)]), end);
-}
-
-/** What makes a webhook one of GitHub's. */
-export const signedByGitHub = { sender: "github", verificationMethod: "signature", credentials: { secret } };
-
-/** Endpoints from core nodes of which each has a token of its own: so each needs its own function. */
-export function httpInsWithChecks(count: number): Flow {
-  return tab(...numbered(count, (index) => httpInWithCheck(`${index}`, `/hook/${index}`)));
-}
-
-/** Nodes that do nothing: what Node-RED itself needs for a deploy of so many. */
-export function comments(count: number): Flow {
-  return tab(...numbered(count, (index) => [{ id: `c${index}`, type: "comment", name: "", info: "", wires: [] }]));
-}
-
-export function injects(count: number): Flow {
-  const node = {
-    type: "inject", name: "", props: [{ p: "payload" }], repeat: "", crontab: "", once: false, onceDelay: 0.1, topic: "",
-    payload: "", payloadType: "date", wires: [["count"]],
-  }; // prettier-ignore
-  return tab(...numbered(count, (index) => [{ id: `i${index}`, ...node }]), end);
-}
-
-function numbered(count: number, nodesOf: (index: number) => Flow): Flow {
-  return Array.from({ length: count }, (_, index) => nodesOf(index)).flat();
+  const all = Array.from({ length: count }, (_, index) =>
+    webhook(`w${index}`, `/hook/${index}${tail}`, { ...fields, wires: [["count"]] }),
+  );
+  return tab(...all, end);
 }
 
 /**
@@ -109,32 +88,58 @@ function numbered(count: number, nodesOf: (index: number) => Flow): Flow {
  * @param field where the token is, in lower case
  * @param value of that field
  */
-export function httpInWithCheck(id: string, url: string, field = "authorization", value = `Bearer ${token}`): Flow {
-  const [input, check, answer] = [`h${id}`, `c${id}`, `a${id}`];
+export function httpInWithCheck(url: string, field = "authorization", value = `Bearer ${token}`): Flow {
+  const check = `
+    if (msg.req.headers[${JSON.stringify(field)}] !== ${JSON.stringify(value)}) {
+      msg.statusCode = 401;
+      msg.payload = { status: 401 };
+    } else {
+      msg.payload = { status: "accepted", id: msg._msgid };
+    }
+    return msg;`;
   return [
-    { id: input, type: "http in", method: "post", url, name: "", upload: false, wires: [[check]] },
-    {
-      id: check,
-      type: "function",
-      name: "",
-      func: `
-        if (msg.req.headers[${JSON.stringify(field)}] !== ${JSON.stringify(value)}) {
-          msg.statusCode = 401;
-          msg.payload = { status: 401 };
-        } else {
-          msg.payload = { status: "accepted", id: msg._msgid };
-        }
-        return msg;`,
-      outputs: 1,
-      timeout: 0,
-      noerr: 0,
-      initialize: "",
-      finalize: "",
-      libs: [],
-      wires: [[answer]],
-    },
-    { id: answer, type: "http response", name: "", statusCode: "", headers: {}, wires: [] },
+    { id: "in", type: "http in", method: "post", url, name: "", upload: false, wires: [["check"]] },
+    { id: "check", type: "function", name: "", func: check, outputs: 1, libs: [], wires: [["answer"]] },
+    { id: "answer", type: "http response", name: "", statusCode: "", headers: {}, wires: [] },
   ];
 }
 
-export const oneHttpIn = httpInsWithChecks(1);
+const headers = { ...bearer, "Content-Type": "application/json", "User-Agent": "bench" };
+
+/** 100 B of JSON. */
+export const small = JSON.stringify({ text: "x".repeat(89) });
+/** 5 kB of JSON. */
+export const fiveKilobytes = JSON.stringify({ text: "x".repeat(4989) });
+/** Some 6 kB of JSON. */
+export const large = JSON.stringify({
+  orders: Array.from({ length: 61 }, (_, id) => ({ id, item: `item ${id}`, price: id * 1.1, tags: ["a", "b"], note: "please ring twice, thanks" })),
+}); // prettier-ignore
+
+/** A request with the right token, to one of the endpoints. */
+export function accepted(body: string, endpoint: number | string = 0): Buffer {
+  return requestBytes(`/hook/${endpoint}`, headers, body);
+}
+
+export function withWrongToken(body: string): Buffer {
+  return requestBytes("/hook/0", { ...headers, Authorization: `Bearer ${"x".repeat(token.length)}` }, body);
+}
+
+/** A request with the right token that is another one each time, as the digits in its field `X-Count` tell. */
+export function counted(): () => Buffer {
+  const digits = 12;
+  const template = requestBytes("/hook/0", { ...headers, "X-Count": "0".repeat(digits) }, small);
+  const at = template.indexOf("X-Count: ") + "X-Count: ".length;
+  let count = 0;
+  return () => {
+    const request = Buffer.from(template);
+    request.write(String(++count).padStart(digits, "0"), at, "latin1");
+    return request;
+  };
+}
+
+/** A request that GitHub has signed. */
+export function signed(body: string): Buffer {
+  const signature = createHmac("sha256", secret).update(body).digest("hex");
+  const fields = { "X-GitHub-Event": "push", "X-Hub-Signature-256": `sha256=${signature}` };
+  return requestBytes("/hook/0", { "Content-Type": "application/json", "User-Agent": "bench", ...fields }, body);
+}

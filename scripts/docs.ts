@@ -1,4 +1,4 @@
-/** Writes the tables of senders in docs/ anew from the rows of the senders. */
+/** Writes the tables of senders in docs/ anew from their rows, and the figures in the README from bench/README.md. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
@@ -10,27 +10,45 @@ import { root } from "../test/harness/package";
 const mark = "<!-- Written by npm run docs -->\n<!-- prettier-ignore -->\n";
 const files = ["a-c", "d-h", "i-n", "o-s", "t-z"].map((name) => join(root, "src", "auth", "senders", `${name}.ts`));
 
+/** How the README calls what is compared, and how the figure begins in bench/README.md. */
+const compared = {
+  "bare `node:http` that does the same work": "accepted, 100 B JSON, vs `node:http`",
+  "`http in`, token check, `http response`": "the same vs the `http in` flow",
+  "the same behind a login, middleware or CORS, at least": "installations with a guard in front",
+};
+
 /** The pages with such tables by their paths, as they are to be. */
 export function composePages(): Readonly<Record<string, string>> {
   const comments = readComments();
   const listed = senderIds.filter((id) => id !== "custom");
   return {
-    "docs/senders.md": composePage("docs/senders.md", listed, (id) => describeSender(id, comments)),
-    "docs/recipes.md": composePage("docs/recipes.md", recipeIds, describeRecipe),
+    "README.md": composePage("README.md", readFigures()),
+    "docs/senders.md": composePage(
+      "docs/senders.md",
+      sort(listed).map((id) => describeSender(id, comments)),
+    ),
+    "docs/recipes.md": composePage("docs/recipes.md", sort(recipeIds).map(describeRecipe)),
   };
 }
 
+function sort<Id extends KnownId>(ids: readonly Id[]): Id[] {
+  return [...ids].sort((one, other) => fullName(one).localeCompare(fullName(other), "en"));
+}
+
 /** Puts rows into the table that is marked as written from here. */
-function composePage<Id extends KnownId>(
-  path: string,
-  ids: readonly Id[],
-  describe: (id: Id) => readonly string[],
-): string {
+function composePage(path: string, rows: readonly (readonly string[])[]): string {
   const [before = "", after = ""] = readFileSync(join(root, path), "utf8").split(mark);
   const [, head = "", rest = ""] = /^((?:.*\n){2})(?:\|.*\n)*([^]*)$/.exec(after) ?? [];
-  const sorted = [...ids].sort((one, other) => fullName(one).localeCompare(fullName(other), "en"));
-  const rows = sorted.map((id) => `| ${describe(id).join(" | ")} |\n`);
-  return [before, mark, head, ...rows, rest].join("");
+  return [before, mark, head, ...rows.map((cells) => `| ${cells.join(" | ")} |\n`), rest].join("");
+}
+
+function readFigures(): string[][] {
+  const lines = readFileSync(join(root, "bench", "README.md"), "utf8").split("\n");
+  return Object.entries(compared).map(([name, figure]) => {
+    const [, median] = /\*\*([\d.]+)\*\*/.exec(lines.find((line) => line.startsWith(`| ${figure}`)) ?? "") ?? [];
+    if (median === undefined) throw new Error(`bench/README.md has no figure ${figure}`);
+    return [name, median];
+  });
 }
 
 /** What the comment above the row of each sender says, which is what its user enters. */
@@ -101,6 +119,6 @@ function linkTo(id: KnownId, docs: string): string {
 
 if (process.argv[1] === __filename) writePages();
 
-function writePages(): void {
+export function writePages(): void {
   for (const [path, text] of Object.entries(composePages())) writeFileSync(join(root, path), text);
 }

@@ -9,6 +9,7 @@ import { boxOf, Editor, startBrowser } from "../test/harness/browser";
 import { send } from "../test/harness/http";
 import { type Flow, NodeRed } from "../test/harness/node-red";
 import { root } from "../test/harness/package";
+import { chromium } from "./setup.mjs";
 import { photographTab } from "./tab-picture";
 
 const docs = join(root, "docs");
@@ -27,6 +28,7 @@ const handle = 18;
 void photograph();
 
 async function photograph(): Promise<void> {
+  process.env.CHROMIUM_PATH ??= chromium();
   mkdirSync(docs, { recursive: true });
   const nodeRed = await NodeRed.start({
     flow: example,

@@ -192,12 +192,23 @@ describe("the documentation of settings, commands and flows", () => {
   });
 
   for (const [path, text] of Object.entries(composePages())) {
-    it(`has a table of senders in ${path} as \`npm run docs\` writes it`, () => {
+    it(`has a table in ${path} as \`npm run docs\` writes it`, () => {
       readFileSync(join(root, path), "utf8").should.equal(text);
-      const listed = path === "docs/recipes.md" ? recipeIds.length : senderIds.length - 1;
-      should(text.match(/^\| \[/gm)).have.length(listed);
     });
   }
+
+  it("has figures in the README that bench/README.md has, which `npm run bench` writes into both", () => {
+    const measured = readFileSync(join(root, "bench", "README.md"), "utf8");
+    const [, median = ""] = /^\| the same vs the `http in` flow .*\*\*([\d.]+)\*\*/m.exec(measured) ?? [];
+    median.should.not.be.empty();
+    readme.source.should.containEql(`\n| \`http in\`, token check, \`http response\` | ${median} |\n`);
+  });
+
+  it("lists each sender in these tables", () => {
+    const { "docs/senders.md": ofSenders = "", "docs/recipes.md": ofRecipes = "" } = composePages();
+    should(ofSenders.match(/^\| \[/gm)).have.length(senderIds.length - 1);
+    should(ofRecipes.match(/^\| \[/gm)).have.length(recipeIds.length);
+  });
 
   it("tells in these tables what a row of a sender has", () => {
     const { "docs/senders.md": ofSenders = "", "docs/recipes.md": ofRecipes = "" } = composePages();
