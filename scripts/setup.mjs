@@ -11,7 +11,7 @@ export const root = fileURLToPath(new URL("../", import.meta.url));
 const cache = join(root, ".cache");
 
 /** The exact versions that the tests run on, by their release lines. */
-const nodeVersions = { 20: "20.20.2", 22: "22.23.3", 24: "24.21.0", 26: "26.10.0" };
+const nodeVersions = { 20: "20.19.0", 22: "22.23.3", 24: "24.21.0", 26: "26.10.0" };
 /** For Apple silicon npm has only some. */
 const nodeVersionsOnAppleSilicon = { 20: "20.18.1", 22: "22.23.2", 24: "24.0.0", 26: "26.10.0" };
 export const nodeRedVersions = { 4: "4.1.15" };

@@ -5,6 +5,7 @@ import { Script } from "node:vm";
 import { minVersion, satisfies } from "semver";
 import should from "should";
 import ts from "typescript";
+import { parse } from "yaml";
 
 import { credentialNames, defaults } from "../../src/config/fields";
 import { installedModules, packageName, root } from "../harness/package";
@@ -19,6 +20,10 @@ interface Manifest {
   engines: { node: string };
   dependencies: Record<string, string>;
   "node-red": { version: string; nodes: Record<string, string> };
+}
+
+interface Workflow {
+  jobs: { matrix: { strategy: { matrix: { include: { node: number | string }[] } } } };
 }
 
 interface Lock {
@@ -80,6 +85,13 @@ describe("the flow library's scorecard", () => {
     const oldest = minVersion(engines.node)?.version ?? "";
     oldest.should.equal("22.9.0");
     satisfies(oldest, manifest.engines.node).should.be.true();
+  });
+
+  it("promises no Node.js that is older than the oldest one on which CI tests it", () => {
+    const { engines } = json(join(root, "package.json")) as Manifest;
+    const workflow = parse(readFileSync(join(root, ".github", "workflows", "ci.yml"), "utf8")) as Workflow;
+    const tested = workflow.jobs.matrix.strategy.matrix.include.map(({ node }) => String(minVersion(String(node))));
+    should(String(minVersion(engines.node))).equal(tested.sort()[0]);
   });
 
   it("N02: uses every node type in an example", () => {
