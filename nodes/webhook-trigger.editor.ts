@@ -27,7 +27,7 @@ import {
   validator,
   valuesInForm,
   type WebhookNode,
-} from "./editor/form/fields";
+} from "./editor/form/form-state";
 import { namesOfOutputs, prepareFilter } from "./editor/form/filter";
 import { prepareCommand, prepareHandover, showCommand, showHandover } from "./editor/form/handover";
 import { prepareSections, showSections } from "./editor/form/sections";

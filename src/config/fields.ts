@@ -16,15 +16,9 @@ export const methods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
 export const hashes = ["sha1", "sha256", "sha384", "sha512"] as const;
 
 /** The fields that decide whether others are used. */
-interface Choices {
-  readonly verificationMethod: unknown;
-  readonly sender: unknown;
-  readonly keySource: unknown;
-  readonly reply: unknown;
-  readonly replyStatus: unknown;
-  readonly ignoreDuplicates: unknown;
-  readonly guaranteed: unknown;
-}
+type Choice =
+  "verificationMethod" | "sender" | "keySource" | "reply" | "replyStatus" | "ignoreDuplicates" | "guaranteed";
+type Choices = Readonly<Record<Choice, unknown>>;
 
 interface SavedField {
   readonly default: unknown;

@@ -18,7 +18,7 @@ import {
   updateEvent,
   valuesInForm,
   type WebhookNode,
-} from "./fields";
+} from "./form-state";
 
 declare const RED: Editor;
 

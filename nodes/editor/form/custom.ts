@@ -3,7 +3,7 @@
 import { algorithms, encodings, keyFormats, timeUnits } from "../../../src/auth/senders/sender";
 import { isObject } from "../../../src/config/values";
 import { parseJson } from "../text";
-import { formatScheme, input, inputValue, type WebhookNode } from "./fields";
+import { formatScheme, input, inputValue, type WebhookNode } from "./form-state";
 
 /** As it is entered: whether it is right is checked as for every field. */
 type CustomScheme = Readonly<Record<string, unknown>>;

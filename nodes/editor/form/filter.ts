@@ -17,7 +17,7 @@ import {
   updateEvent,
   valuesInForm,
   type WebhookNode,
-} from "./fields";
+} from "./form-state";
 
 /** How many names of events are offered in each group. */
 const maxOffered = 12;

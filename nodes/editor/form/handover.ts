@@ -22,7 +22,7 @@ import {
   showNote,
   valuesInForm,
   type WebhookNode,
-} from "./fields";
+} from "./form-state";
 
 declare const RED: Editor;
 

@@ -25,7 +25,7 @@ import {
   storeKind,
   valuesInForm,
   type WebhookNode,
-} from "./fields";
+} from "./form-state";
 import { describeFilter, showFilter } from "./filter";
 import { describeCommand } from "./handover";
 

@@ -34,7 +34,7 @@ import {
   tickMethods,
   valuesInForm,
   type WebhookNode,
-} from "./fields";
+} from "./form-state";
 
 /** The most frequent senders. */
 const wellKnown = [

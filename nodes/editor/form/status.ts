@@ -8,7 +8,7 @@ import { ApiFailure, host } from "../deliveries/host";
 import { showDeliveriesOf } from "../deliveries/tab";
 import { minuteText } from "../deliveries/texts";
 import { enterCredential } from "./credentials";
-import { input, inputValue, setReport, showNote, type WebhookNode } from "./fields";
+import { input, inputValue, setReport, showNote, type WebhookNode } from "./form-state";
 import { chooseSender } from "./sender";
 
 /** In ms. */

@@ -9,7 +9,7 @@ import { host } from "../deliveries/host";
 import { minuteText } from "../deliveries/texts";
 import type { Editor } from "../node-red";
 import { isCredentialChanged } from "./credentials";
-import { form, isSame, valuesInForm, type WebhookNode } from "./fields";
+import { form, isSame, valuesInForm, type WebhookNode } from "./form-state";
 import { hasLimit } from "./sections";
 
 declare const RED: Editor;
