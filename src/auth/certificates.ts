@@ -17,7 +17,7 @@ import type {
 } from "./authenticator";
 import { type Clock, maxSnsBytes, readPaypal, readSns, type SignedText } from "./sns-paypal";
 import { recogniseOther, toReason } from "./diagnosis";
-import { FetchFailure, fetchPublished } from "./fetch-published";
+import { FetchError, fetchPublished } from "./fetch-published";
 import type { KeptPublications } from "./kept-publications";
 import { findNetwork, MemoryRateCounter } from "./limits";
 import { testField } from "./present";
@@ -101,7 +101,7 @@ export class CertificateAuthenticator implements Authenticator {
       if (confirmation) await this.#certificates.confirm(confirmation);
       return isHandshake ? { status: 200, headers: {}, body: "", isVerified: true } : { ...byFirst, sentAt };
     } catch (error) {
-      if (!(error instanceof FetchFailure)) throw error;
+      if (!(error instanceof FetchError)) throw error;
       return problems.keysUnavailable;
     }
   }
@@ -186,7 +186,7 @@ class Certificates {
   readonly #fetched = new Map<string, X509Certificate>();
   readonly #fetching = new Map<string, Promise<Buffer>>();
   /** What could not be fetched, and when by `performance.now()`; no more than is fetched in that time. */
-  readonly #failed = new Map<string, { readonly failure: FetchFailure; readonly at: number }>();
+  readonly #failed = new Map<string, { readonly failure: FetchError; readonly at: number }>();
   readonly #fetches = new MemoryRateCounter();
   /** Of verified requests: strangers cannot add to them. */
   readonly #neighbourhoods = new Map<string, true>();
@@ -228,19 +228,19 @@ class Certificates {
 
   /**
    * @param ip of the sender
-   * @throws {FetchFailure}
+   * @throws {FetchError}
    */
   async find(url: URL, ip: string): Promise<X509Certificate> {
     const known = this.get(url);
     if (known) return known;
     const network = findNetwork(ip);
     const { length } = this.#waiting.filter((each) => each === network);
-    if (this.#waiting.length >= maxWaiting || length >= maxWaitingOfNetwork) throw new FetchFailure("busy", url.host);
+    if (this.#waiting.length >= maxWaiting || length >= maxWaitingOfNetwork) throw new FetchError("busy", url.host);
     this.#waiting.push(network);
     try {
       const body = await this.#fetch(url, () => this.#mayFetch(network));
       const certificate = this.get(url) ?? parseCertificate(body);
-      if (!certificate) throw this.#fail(url, new FetchFailure("malformed", url.host));
+      if (!certificate) throw this.#fail(url, new FetchError("malformed", url.host));
       if (!this.#verified.has(url.href)) add(this.#fetched, url.href, certificate, maxFetched);
       return certificate;
     } finally {
@@ -251,7 +251,7 @@ class Certificates {
   /**
    * Confirms a subscription, once.
    *
-   * @throws {FetchFailure}
+   * @throws {FetchError}
    */
   async confirm(url: URL): Promise<void> {
     if (this.#confirmed.has(url.href)) return;
@@ -261,8 +261,8 @@ class Certificates {
   }
 
   /** Why something is not there. */
-  explain({ href, host }: URL): FetchFailure {
-    return this.#failed.get(href)?.failure ?? new FetchFailure("busy", host);
+  explain({ href, host }: URL): FetchError {
+    return this.#failed.get(href)?.failure ?? new FetchError("busy", host);
   }
 
   /** A network that has just asked for one in vain leaves fetches to others. */
@@ -279,10 +279,10 @@ class Certificates {
     if (failed && performance.now() - failed.at < failedMs) throw failed.failure;
     let fetching = this.#fetching.get(href);
     if (!fetching) {
-      if (!mayFetch()) throw new FetchFailure("busy", host);
+      if (!mayFetch()) throw new FetchError("busy", host);
       fetching = fetchPublished(url)
         .catch((error: unknown) => {
-          throw error instanceof FetchFailure ? this.#fail(url, error) : error;
+          throw error instanceof FetchError ? this.#fail(url, error) : error;
         })
         .finally(() => this.#fetching.delete(href));
       this.#fetching.set(href, fetching);
@@ -290,7 +290,7 @@ class Certificates {
     return fetching;
   }
 
-  #fail({ href }: URL, failure: FetchFailure): FetchFailure {
+  #fail({ href }: URL, failure: FetchError): FetchError {
     const now = performance.now();
     for (const [each, { at }] of this.#failed) if (now - at >= failedMs) this.#failed.delete(each);
     this.#failed.set(href, { failure, at: now });

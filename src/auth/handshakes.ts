@@ -12,7 +12,7 @@ import type { Verifier } from "./signature/verifier";
 /** The most bytes of an unsigned handshake's body. */
 export const maxUnsignedBytes = 4096;
 
-interface Trusted {
+interface HandshakeSetup {
   settings: Settings;
   /** Entered at the sender by the operator (Meta). */
   verifyToken?: string;
@@ -22,15 +22,15 @@ interface Trusted {
 
 /** The handshakes of a sender with one endpoint. */
 export class Handshakes {
-  readonly #trusted: Trusted;
+  readonly #setup: HandshakeSetup;
   readonly #signed: readonly Handshake[];
   readonly #unsigned: readonly Handshake[];
   /** The methods besides POST. */
   readonly methods: readonly string[];
 
-  constructor({ handshakes = [] }: Pick<Sender, "handshakes">, trusted: Trusted) {
-    this.#trusted = trusted;
-    const { verifier, settings } = trusted;
+  constructor({ handshakes = [] }: Pick<Sender, "handshakes">, setup: HandshakeSetup) {
+    this.#setup = setup;
+    const { verifier, settings } = setup;
     const isOpen = (each: Handshake) => !each.secretMissing || (verifier === undefined && settings.arm === true);
     this.#signed = handshakes.filter(({ signed }) => signed);
     this.#unsigned = handshakes.filter((each) => !each.signed && isOpen(each));
@@ -47,7 +47,7 @@ export class Handshakes {
     const request = new Fields(head);
     const possible = this.#unsigned.filter(({ method }) => method === head.method);
     const met = possible.find((handshake) => this.#holds(handshake, request, "head"));
-    if (met && !readsBody(met)) return this.#answer(met, request, "first");
+    if (met && !readsBody(met)) return this.#reply(met, request, "first");
     const status = met ? undefined : possible.find(({ otherwise }) => otherwise !== undefined)?.otherwise;
     if (status !== undefined) return { status, headers: {}, body: "", isFallback: true };
     const result = authenticate();
@@ -77,8 +77,8 @@ export class Handshakes {
     const text = body.toString("latin1");
     return this.#unsigned.some(({ restrict = [], reply }) => {
       const members = typeof reply.body === "object" ? Object.values(reply.body) : [];
-      const said = members.flatMap((member) => (typeof member === "object" ? [member.of] : []));
-      return restrict.some(([source, pattern]) => said.includes(source) && pattern.test(text));
+      const echoed = members.flatMap((member) => (typeof member === "object" ? [member.of] : []));
+      return restrict.some(([source, pattern]) => echoed.includes(source) && pattern.test(text));
     });
   }
 
@@ -93,7 +93,7 @@ export class Handshakes {
       .filter(({ method, form }) => method === head.method && hasForm(request, body.bytes, form))
       .filter(({ members }) => !members || hasOnly(request, members))
       .find((handshake) => this.#holds(handshake, request, "all"));
-    return found && this.#answer(found, request, credential);
+    return found && this.#reply(found, request, credential);
   }
 
   #holds({ when }: Handshake, request: Fields, part: "head" | "all"): boolean {
@@ -116,13 +116,13 @@ export class Handshakes {
   }
 
   #isConfigured(name: "topicUrl" | "verifyToken", value: string): boolean {
-    const { settings, verifyToken = "" } = this.#trusted;
+    const { settings, verifyToken = "" } = this.#setup;
     const own = name === "topicUrl" ? (settings.topicUrl ?? "") : verifyToken;
     return own !== "" && isSame(digest(own), digest(value));
   }
 
   /** 400 where the request lacks an echoed value, or it has a wrong form. */
-  #answer({ signed, restrict = [], reply, show }: Handshake, request: Fields, credential: Credential): HandshakeAnswer {
+  #reply({ signed, restrict = [], reply, show }: Handshake, request: Fields, credential: Credential): HandshakeAnswer {
     const refusal = { status: 400, headers: {}, body: "" };
     if (!restrict.every(([source, pattern]) => pattern.test(readText(request, source) ?? ""))) return refusal;
     const resolve = (piece: Source | Mac) =>
@@ -135,14 +135,14 @@ export class Handshakes {
     const shown = show === undefined ? "" : readText(request, show);
     if (!headers || body === undefined || shown === undefined) return refusal;
     const type = isJson ? { "Content-Type": "application/json" } : {};
-    const told = { ...(signed && { isVerified: signed }), ...(shown !== "" && { show: shown }) };
-    return { status: reply.status, headers: { ...type, ...headers }, body, ...told };
+    const facts = { ...(signed && { isVerified: signed }), ...(shown !== "" && { show: shown }) };
+    return { status: reply.status, headers: { ...type, ...headers }, body, ...facts };
   }
 
   /** Only of values that may be echoed. */
   #computeMac({ mac: encoding, of, prefix = "" }: Mac, request: Fields, credential: Credential): string | undefined {
     const text = readText(request, of);
-    const digest = text === undefined ? undefined : this.#trusted.verifier?.mac(text, credential);
+    const digest = text === undefined ? undefined : this.#setup.verifier?.mac(text, credential);
     return digest && prefix + digest.toString(encoding);
   }
 }

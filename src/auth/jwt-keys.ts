@@ -3,7 +3,7 @@
 import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import type { JwtAccess } from "../config/parse";
 import type { Credential } from "./authenticator";
-import { FetchFailure, fetchPublished } from "./fetch-published";
+import { FetchError, fetchPublished } from "./fetch-published";
 import type { KeptPublications } from "./kept-publications";
 
 interface JwtKey {
@@ -19,21 +19,21 @@ export interface JwtKeys {
   /** The algorithms that a token may name. */
   readonly algorithms: readonly string[];
   /** Why there are no keys; missing where there are some. */
-  readonly failure?: FetchFailure | undefined;
+  readonly error?: FetchError | undefined;
   /** Whether there is a key with an id; missing where ids do not matter. */
   knows?(id: unknown): boolean;
   /**
    * The keys that may have signed a token.
    *
    * @param id the one that it names
-   * @throws {FetchFailure}
+   * @throws {FetchError}
    */
-  find(id: string | undefined): FoundKeys | Promise<FoundKeys>;
+  find(id: string | undefined): PossibleKeys | Promise<PossibleKeys>;
   /** Keeps those that have verified a token; missing where they are the node's. */
   keep?(): void;
 }
 
-interface FoundKeys {
+interface PossibleKeys {
   readonly keys: readonly JwtKey[];
   /** Whether the issuer may have published the key since they were fetched. */
   readonly mayLack: boolean;
@@ -106,7 +106,7 @@ class KeySet implements JwtKeys {
   #unkept: Parameters<KeptPublications["keep"]>[1] | undefined;
   #triedAt = -Infinity;
   #fetching: Promise<void> | undefined;
-  #failure: FetchFailure | undefined;
+  #error: FetchError | undefined;
   #waiting = 0;
 
   constructor(url: URL, kept: KeptPublications) {
@@ -133,19 +133,19 @@ class KeySet implements JwtKeys {
     return this.#keys.length === 1 || id === undefined || this.#keys.some((key) => key.id === id);
   }
 
-  async find(id: string | undefined): Promise<FoundKeys> {
+  async find(id: string | undefined): Promise<PossibleKeys> {
     const isNew = () => id !== undefined && !this.#keys.some((key) => key.id === id);
     const before = this.#fetchedAt;
     if (isNew() || this.#age > usableMs) await this.#refresh();
     else if (this.#age > freshMs) void this.#refresh();
-    if (this.failure) throw this.failure;
+    if (this.error) throw this.error;
     // With one key, its id does not matter; and a token need not name one (RFC 7515 §4.1.4).
     const keys = this.#keys.length === 1 || id === undefined ? this.#keys : this.#keys.filter((key) => key.id === id);
     return { keys, mayLack: isNew() && this.#fetchedAt === before };
   }
 
-  get failure(): FetchFailure | undefined {
-    return this.#age > usableMs ? this.#failure : undefined;
+  get error(): FetchError | undefined {
+    return this.#age > usableMs ? this.#error : undefined;
   }
 
   get #age(): number {
@@ -155,7 +155,7 @@ class KeySet implements JwtKeys {
   async #refresh(): Promise<void> {
     if (!this.#fetching && performance.now() - this.#triedAt < cooldownMs) return;
     if (this.#waiting >= maxWaiting) {
-      this.#failure = new FetchFailure("busy", this.#url.host);
+      this.#error = new FetchError("busy", this.#url.host);
       return;
     }
     this.#waiting++;
@@ -170,9 +170,9 @@ class KeySet implements JwtKeys {
       this.#keys = parseKeySet(text, this.#url.host);
       this.#fetchedAt = performance.now();
       this.#unkept = { text, fetchedAt: Date.now() };
-      this.#failure = undefined;
+      this.#error = undefined;
     } catch (error) {
-      this.#failure = error instanceof FetchFailure ? error : new FetchFailure("malformed", this.#url.host);
+      this.#error = error instanceof FetchError ? error : new FetchError("malformed", this.#url.host);
     } finally {
       this.#fetching = undefined;
     }
@@ -195,10 +195,10 @@ const maxKeys = 100;
 /**
  * Keys of other kinds and for other uses are left out.
  *
- * @throws {FetchFailure} where it is no key set
+ * @throws {FetchError} where it is no key set
  */
 function parseKeySet(text: string, host: string): JwtKey[] {
-  const malformed = new FetchFailure("malformed", host);
+  const malformed = new FetchError("malformed", host);
   let keys: unknown;
   try {
     ({ keys } = JSON.parse(text) as { keys?: unknown });

@@ -15,7 +15,7 @@ import type {
   RefusedRequestFacts,
 } from "./authenticator";
 import { toDuration } from "./diagnosis";
-import { FetchFailure } from "./fetch-published";
+import { FetchError } from "./fetch-published";
 import type { Handshakes } from "./handshakes";
 import { createJwtKeys, type JwtKeys } from "./jwt-keys";
 import type { KeptPublications } from "./kept-publications";
@@ -133,15 +133,15 @@ export class JwtAuthenticator implements Authenticator {
       }
       return mayLack ? problems.keysUnavailable : problems.tokenInvalid;
     } catch (error) {
-      if (error instanceof FetchFailure) return problems.keysUnavailable;
+      if (error instanceof FetchError) return problems.keysUnavailable;
       if (error instanceof jose.errors.JOSEError || error instanceof TypeError) return problems.tokenInvalid;
       throw error;
     }
   }
 
   explain({ head, body, at }: RefusedRequestFacts): Explanation {
-    const { failure } = this.#keys;
-    if (failure) return { reasons: [{ key: `fetch.${failure.kind}`, values: { host: failure.host } }] };
+    const { error } = this.#keys;
+    if (error) return { reasons: [{ key: `fetch.${error.kind}`, values: { host: error.host } }] };
     const [value] = fieldValues(head.rawHeaders, this.#field);
     if (value === undefined) return { reasons: [] };
     const decoded = decodeJwt(extractToken(value, false) ?? "");

@@ -25,7 +25,7 @@ const maxFileBytes = 4 * maxTotalLength;
 export class KeptPublications {
   readonly #file: string | undefined;
   readonly #report: (file: string, error: unknown) => void;
-  #known: Map<string, Publication> | undefined;
+  #publications: Map<string, Publication> | undefined;
   #isChanged = false;
   #writing: Promise<void> | undefined;
   #isBroken = false;
@@ -59,7 +59,7 @@ export class KeptPublications {
 
   /** Read with the first node that needs it. */
   get #all(): Map<string, Publication> {
-    return (this.#known ??= new Map(this.#file === undefined ? [] : this.#read(this.#file)));
+    return (this.#publications ??= new Map(this.#file === undefined ? [] : this.#read(this.#file)));
   }
 
   #read(file: string): [string, Publication][] {

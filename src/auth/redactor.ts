@@ -194,18 +194,18 @@ const credentialField =
   /auth|cookie|signature|secret|token|passw|credential|hmac|api-?key|(?<!idempotency)(?:^|-)key$|jwt|session/i;
 const credentialParameter = /auth|sig|secret|token|passw|credential|hmac|key|jwt|session|code/i;
 
-type Values = Readonly<Record<string, string | string[]>>;
+type ShownValues = Readonly<Record<string, string | string[]>>;
 
 /** Header fields as shown: values that may be credentials are masked. */
-export function redactHeaders(headers: Values): Record<string, string | string[]> {
+export function redactHeaders(headers: ShownValues): Record<string, string | string[]> {
   return maskWhere(headers, (name) => signatureFields.has(name) || credentialField.test(name));
 }
 
 /** Query parameters as shown: values that may be credentials are masked. */
-export function redactQuery(parameters: Values): Record<string, string | string[]> {
+export function redactQuery(parameters: ShownValues): Record<string, string | string[]> {
   return maskWhere(parameters, (name) => credentialParameter.test(name));
 }
 
-function maskWhere(values: Values, isCredential: (name: string) => boolean): Record<string, string | string[]> {
+function maskWhere(values: ShownValues, isCredential: (name: string) => boolean): Record<string, string | string[]> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, isCredential(name) ? mask : value]));
 }

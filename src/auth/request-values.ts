@@ -30,9 +30,9 @@ export class Fields {
   /**
    * All values at a place: texts, or those of JSON.
    *
-   * @param most a list is read no further than behind so many
+   * @param max a list is read no further than behind so many
    */
-  values(source: Source, most?: number): Json[] {
+  values(source: Source, max?: number): Json[] {
     const colon = source.indexOf(":");
     const name = source.slice(colon + 1);
     switch (source.slice(0, Math.max(colon, 0))) {
@@ -48,9 +48,9 @@ export class Fields {
       }
       case "json":
       case "json?":
-        return this.json === undefined ? [] : findMembers(this.json, name.split("."), most);
+        return this.json === undefined ? [] : findMembers(this.json, name.split("."), max);
       case "ce":
-        return this.#readAttribute(name, most);
+        return this.#readAttribute(name, max);
       case "lit":
         return [name];
       default:
@@ -59,17 +59,17 @@ export class Fields {
   }
 
   /** The content type tells where CloudEvents have their attributes (HTTP protocol binding §3). */
-  #readAttribute(name: string, most?: number): Json[] {
+  #readAttribute(name: string, max?: number): Json[] {
     const [type = ""] = fieldValues(this.#head.rawHeaders, "content-type");
     const mode = /^application\/cloudevents(-batch)?/i.exec(type);
-    if (mode) return this.values(`json:${mode[1] === undefined ? "" : "*."}${name}`, most);
+    if (mode) return this.values(`json:${mode[1] === undefined ? "" : "*."}${name}`, max);
     const [value, ...repeated] = fieldValues(this.#head.rawHeaders, `ce-${name}`);
     return value === undefined || repeated.length > 0 ? [] : [decodeAttribute(value)];
   }
 
   /** All texts at a place; an empty one stands for a value that is no text. */
-  texts(source: Source, most?: number): string[] {
-    return this.values(source, most).map((value) => toText(value) ?? "");
+  texts(source: Source, max?: number): string[] {
+    return this.values(source, max).map((value) => toText(value) ?? "");
   }
 
   /** The only text at a place; not empty. */

@@ -11,7 +11,7 @@ export const tokenLength = 40;
 /** The longest relative path, in characters, its leading slash included. */
 export const maxPathLength = 255;
 /** The methods that may start a flow. */
-export const methods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
+export const flowMethods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
 /** The hash functions of HMAC that a sender may be set to (WebSub §7.1.1). */
 export const hashes = ["sha1", "sha256", "sha384", "sha512"] as const;
 
@@ -307,7 +307,9 @@ function isPublicKey(value: unknown): boolean {
 }
 
 function isMethodList(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every((each) => methods.some((method) => method === each));
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((each) => flowMethods.some((method) => method === each))
+  );
 }
 
 /** The names of events have no blanks around them, and an asterisk at the end only. */

@@ -18,11 +18,11 @@ interface OwnSettings {
   readonly webhookTriggerStore?: StoreSettings;
 }
 
-type SettingName = keyof OwnSettings;
+type OwnSettingName = keyof OwnSettings;
 
 /** A setting that is not valid, and so not used. Without its value, which may have a password. */
 interface InvalidSetting {
-  readonly setting: SettingName;
+  readonly setting: OwnSettingName;
   /** As the user has set it: the name of the setting, with the field that is wrong, or of the environment variable. */
   readonly name: string;
   /** Valid values, as one writes them in the same place. */
@@ -30,7 +30,7 @@ interface InvalidSetting {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Host = Pick<NodeAPI, "settings">;
+type SettingsSource = Pick<NodeAPI, "settings">;
 
 interface SettingRow<Value> {
   readonly variable: string;
@@ -44,7 +44,7 @@ interface SettingRow<Value> {
   readonly examples: readonly [inFile: string, ofVariable: string];
 }
 
-const rows: { readonly [Name in SettingName]-?: SettingRow<NonNullable<OwnSettings[Name]>> } = {
+const rows: { readonly [Name in OwnSettingName]-?: SettingRow<NonNullable<OwnSettings[Name]>> } = {
   webhookTriggerStore: {
     variable: "WEBHOOK_TRIGGER_STORE",
     read: readStore,
@@ -84,13 +84,16 @@ interface ReadSettings {
 }
 
 /** The settings file comes first, setting by setting; an empty text is no setting. */
-export function readOwnSettings({ settings: file }: Host, environment: Environment = process.env): ReadSettings {
+export function readOwnSettings(
+  { settings: file }: SettingsSource,
+  environment: Environment = process.env,
+): ReadSettings {
   const valid: Record<string, unknown> = {};
   const invalid: InvalidSetting[] = [];
   const given: string[] = [];
-  for (const setting of Object.keys(rows) as SettingName[]) {
+  for (const setting of Object.keys(rows) as OwnSettingName[]) {
     const { variable, read, parse, describe = (value) => value, examples }: SettingRow<unknown> = rows[setting];
-    const inFile = (file as Partial<Record<SettingName, unknown>>)[setting];
+    const inFile = (file as Partial<Record<OwnSettingName, unknown>>)[setting];
     const text = environment[variable] ?? "";
     const isInFile = inFile !== undefined && inFile !== "";
     if (!isInFile && text === "") continue;

@@ -124,7 +124,7 @@ export function hasTwoCredentials(access: WebhookConfig["access"]): boolean {
 }
 
 /** What a configuration depends on beside its own fields. */
-interface Host {
+interface ConfigContext {
   roots: Roots;
   /** The address that senders use, without a slash at its end; missing where it is not known. */
   baseUrl?: string | undefined;
@@ -140,7 +140,7 @@ interface Host {
 export function parseConfig(
   given: Readonly<Partial<SavedFields>>,
   credentials: SavedCredentials,
-  host: Host,
+  host: ConfigContext,
 ): WebhookConfig | Breach {
   const saved = withDefaults(given);
   const used = fieldNames.filter((field) => field !== "name" && isFieldUsed(field, saved));

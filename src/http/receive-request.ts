@@ -9,7 +9,7 @@ import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { readBody } from "../request/body";
 import { DecodedBody } from "../request/decode";
 import { bodyMemory } from "../request/memory";
-import type { File } from "../request/multipart";
+import type { UploadedFile } from "../request/multipart";
 import { Interference, Problem, problems } from "../request/problem";
 import type { Target } from "../request/target";
 import { readMark } from "./host-internals";
@@ -95,7 +95,7 @@ export function handToFlow({ request, response }: Exchange, body: unknown): void
 /** A body that a middleware in front has parsed. */
 interface ParsedBody {
   readonly value: unknown;
-  readonly files?: File[];
+  readonly files?: UploadedFile[];
 }
 
 /** A request whose head and body were checked. */
@@ -213,7 +213,7 @@ function takeFromFront(
   // Some parsers fill the object that they find.
   const isEmpty = value === undefined || (value === emptyBody && Object.keys(emptyBody).length === 0);
   if (isEmpty && !Array.isArray(files)) throw new Interference("bodyRead");
-  const parsed = Array.isArray(files) ? { value, files: files as File[] } : { value };
+  const parsed = Array.isArray(files) ? { value, files: files as UploadedFile[] } : { value };
   const hasBytes = Buffer.isBuffer(value) && headers["content-encoding"] === undefined;
   if (pending?.needsBytes && !hasBytes) throw new Interference("bytesGone");
   const bytes = Buffer.isBuffer(value) ? value : Buffer.from(pending ? JSON.stringify(value ?? "") : "");

@@ -6,14 +6,14 @@ import { type Charset, findCharset, TextReader, utf8 } from "./charset";
 import { type FormFields, readFields, toPlainForm } from "./form";
 import { type Json, parseJson, secureJson } from "./json";
 import { isXmlType, jsonType, parseMediaType, textType } from "./media-types";
-import { type File, isMultipart, parseMultipart } from "./multipart";
+import { isMultipart, parseMultipart, type UploadedFile } from "./multipart";
 import { Interference, Problem, problems } from "./problem";
 
-interface Described {
+interface BodyDescription {
   /** Of the sender; missing for a stored body, which is not counted. */
   network?: string;
   /** The value of a body parser in front. */
-  parsed?: { readonly value: unknown; readonly files?: File[] } | undefined;
+  parsed?: { readonly value: unknown; readonly files?: UploadedFile[] } | undefined;
   /** Whether the bytes were signed, and the header fields were not. */
   isSigned?: boolean;
   request: { headers: { "content-type"?: string | undefined; "content-encoding"?: string | undefined } };
@@ -24,7 +24,7 @@ export interface Content {
   /** The fields of a form, also where its only one holds JSON. */
   form?: FormFields;
   /** The files of a multipart form. */
-  files?: File[];
+  files?: UploadedFile[];
   /** The unpacked body; JSON of a value that a parser in front has left. */
   bytes: () => Buffer;
   /** Whether a parser in front has left no more than a value. */
@@ -38,11 +38,11 @@ export interface Content {
 export class DecodedBody {
   /** As sent. */
   readonly bytes: Buffer;
-  readonly #described: Described;
+  readonly #described: BodyDescription;
   #content: Content | Problem | undefined;
 
   /** @param bytes unused where a parser in front has read the body */
-  constructor(described: Described, bytes: Buffer) {
+  constructor(described: BodyDescription, bytes: Buffer) {
     this.#described = described;
     this.bytes = bytes;
   }
@@ -104,7 +104,7 @@ function plain(bytes: Buffer, type: string | undefined, isSigned?: boolean): Con
 }
 
 function takeParsed(
-  { value, files }: NonNullable<Described["parsed"]>,
+  { value, files }: NonNullable<BodyDescription["parsed"]>,
   type: string | undefined,
   isSigned?: boolean,
 ): Content | Problem {
@@ -138,8 +138,8 @@ const parsers: readonly (readonly [RegExp, Parse])[] = [
 ];
 
 /** Parsed content types are kept: senders use only a few. */
-const known = new Map<string, Decode>();
-const maxKnown = 100;
+const decoders = new Map<string, Decode>();
+const maxDecoders = 100;
 
 /**
  * @param contentType the header field
@@ -148,10 +148,10 @@ const maxKnown = 100;
 export function decodeBody(bytes: Buffer, contentType: string | undefined, isSigned = false): Decoded | Problem {
   if (bytes.length === 0) return { value: "" };
   if (contentType === undefined || contentType === "") return textIfUtf8(bytes);
-  let decode = known.get(contentType);
+  let decode = decoders.get(contentType);
   if (!decode) {
     decode = decoderFor(contentType);
-    if (known.size < maxKnown) known.set(contentType, decode);
+    if (decoders.size < maxDecoders) decoders.set(contentType, decode);
   }
   return decode(bytes, isSigned);
 }

@@ -64,27 +64,27 @@ function dropPrototypes(value: Json): void {
  * The values at a path: own members, elements by position, and for `*` each element of an array. `length` is no member,
  * and what is no array has no elements, whatever the names of its members.
  *
- * @param most it stops behind so many values
+ * @param max it stops behind so many values
  */
-export function findMembers(value: Json, path: readonly string[], most = Infinity): Json[] {
+export function findMembers(value: Json, path: readonly string[], max = Infinity): Json[] {
   const found: Json[] = [];
-  collectMembers(found, most, value, path, 0);
+  collectMembers(found, max, value, path, 0);
   return found;
 }
 
-function collectMembers(found: Json[], most: number, value: Json, path: readonly string[], index: number): void {
+function collectMembers(found: Json[], max: number, value: Json, path: readonly string[], index: number): void {
   const step = path[index];
   if (step === undefined) return void found.push(value);
   if (typeof value !== "object" || value === null) return;
   if (step !== "*") {
     const isMember = Object.hasOwn(value, step) && (!Array.isArray(value) || /^\d+$/.test(step));
     const member = isMember ? (value as Record<string, Json>)[step] : undefined;
-    if (member !== undefined) collectMembers(found, most, member, path, index + 1);
+    if (member !== undefined) collectMembers(found, max, member, path, index + 1);
   } else if (Array.isArray(value)) {
     for (const element of value) {
-      if (found.length > most) return;
+      if (found.length > max) return;
       const { length } = found;
-      collectMembers(found, most, element, path, index + 1);
+      collectMembers(found, max, element, path, index + 1);
       // A missing member must not go unnoticed.
       if (found.length === length) found.push(null);
     }

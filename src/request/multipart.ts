@@ -11,7 +11,7 @@ import { toObject } from "./target";
 const boundaryForm = /^[ -~]{1,70}$/;
 
 /** A file, with the names that core's `http in` uses. */
-export interface File {
+export interface UploadedFile {
   fieldname: string;
   /** The last part of its path; empty where the part has no file name. */
   originalname: string;
@@ -23,10 +23,10 @@ export interface File {
   size: number;
 }
 
-export interface Form {
+export interface MultipartForm {
   /** Brackets in names mean nothing. */
   fields: FormFields;
-  files: File[];
+  files: UploadedFile[];
 }
 
 /** Whether a body is a form with files, by its content type. */
@@ -36,7 +36,7 @@ export function isMultipart(contentType = ""): boolean {
 }
 
 /** A part of a form, before its text is read. */
-interface Part {
+interface FormPart {
   readonly name: string;
   /** Missing for a field. */
   readonly fileName: string | undefined;
@@ -49,7 +49,7 @@ interface Part {
  * @param bytes the whole body, unpacked
  * @param contentType the header field
  */
-export function parseMultipart(bytes: Buffer, contentType: string | undefined): Form | Problem {
+export function parseMultipart(bytes: Buffer, contentType: string | undefined): MultipartForm | Problem {
   const boundary = parseMediaType(contentType)?.params.get("boundary") ?? "";
   const parts = boundaryForm.test(boundary) ? cutParts(bytes, boundary) : problems.formMalformed;
   if (parts instanceof Problem) return parts;
@@ -61,12 +61,12 @@ export function parseMultipart(bytes: Buffer, contentType: string | undefined): 
 }
 
 /** What has no file name, and is a text. */
-function isField({ fileName, type }: Part): boolean {
+function isField({ fileName, type }: FormPart): boolean {
   return fileName === undefined && (!type || isTextType(type.essence));
 }
 
 /** By the charset of each part, else by that of the form. */
-function readFields(parts: readonly Part[]): [name: string, value: FieldValue][] | Problem {
+function readFields(parts: readonly FormPart[]): [name: string, value: FieldValue][] | Problem {
   const assumed = readTexts(parts);
   if (assumed instanceof Problem) return assumed;
   const own = findOwnCharset(assumed);
@@ -74,7 +74,7 @@ function readFields(parts: readonly Part[]): [name: string, value: FieldValue][]
   return own ? readTexts(parts, own) : assumed;
 }
 
-function readTexts(parts: readonly Part[], otherwise = utf8): [name: string, value: FieldValue][] | Problem {
+function readTexts(parts: readonly FormPart[], otherwise = utf8): [name: string, value: FieldValue][] | Problem {
   const texts: [string, FieldValue][] = [];
   for (const { name, type, content } of parts) {
     const label = type?.params.get("charset") ?? undefined;
@@ -88,7 +88,7 @@ function readTexts(parts: readonly Part[], otherwise = utf8): [name: string, val
   return texts;
 }
 
-function toFile({ name, fileName = "", encoding, type, content }: Part): File {
+function toFile({ name, fileName = "", encoding, type, content }: FormPart): UploadedFile {
   const buffer = Buffer.from(content);
   const described = { fieldname: name, originalname: fileName, encoding, mimetype: type?.essence ?? "text/plain" };
   return { ...described, buffer, size: buffer.length };
@@ -102,9 +102,9 @@ const maxHead = 16 * 1024;
 /** In bytes, of all parts: reading a head takes a hundred times as long as cutting off a file. */
 const maxHeads = 256 * 1024;
 
-function cutParts(bytes: Buffer, boundary: string): Part[] | Problem {
+function cutParts(bytes: Buffer, boundary: string): FormPart[] | Problem {
   const delimiter = Buffer.from(`${crlf}--${boundary}`, "latin1");
-  const parts: Part[] = [];
+  const parts: FormPart[] = [];
   const isFirst = bytes.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2));
   let position = isFirst ? -2 : bytes.indexOf(delimiter);
   let heads = 0;
@@ -124,7 +124,7 @@ function cutParts(bytes: Buffer, boundary: string): Part[] | Problem {
 }
 
 /** @param bytes from the end of one delimiter to the next one */
-function readPart(bytes: Buffer): Part | undefined {
+function readPart(bytes: Buffer): FormPart | undefined {
   const [start, length] = [bytes.indexOf(crlf), bytes.indexOf(crlf + crlf)];
   // Blanks may follow a delimiter.
   if (length === -1 || length > maxHead || !/^[ \t]*$/.test(bytes.toString("latin1", 0, start))) return undefined;

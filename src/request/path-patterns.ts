@@ -40,9 +40,9 @@ export function hasCaseOf(pattern: string, path: string): boolean {
   return pattern.split("/").every((segment, index) => parameterSegment.test(segment) || segment === segments[index]);
 }
 
-interface Branch {
-  readonly literals: Map<string, Branch>;
-  parameter: Branch | undefined;
+interface PatternBranch {
+  readonly literals: Map<string, PatternBranch>;
+  parameter: PatternBranch | undefined;
   /** The key of the pattern that ends here. */
   key: string | undefined;
 }
@@ -52,7 +52,7 @@ interface Branch {
  * match at each of its segments, and not with the number of all.
  */
 export class PathPatterns {
-  readonly #root: Branch = createBranch();
+  readonly #root: PatternBranch = createBranch();
 
   /** @param keys of `getPatternKey` */
   constructor(keys: Iterable<string>) {
@@ -78,12 +78,12 @@ export class PathPatterns {
   }
 }
 
-interface Match {
+interface PatternMatch {
   readonly key: string;
   readonly literals: number;
 }
 
-function findBest(branch: Branch, segments: readonly string[], index: number): Match | undefined {
+function findBest(branch: PatternBranch, segments: readonly string[], index: number): PatternMatch | undefined {
   const segment = segments[index];
   if (segment === undefined) return branch.key === undefined ? undefined : { key: branch.key, literals: 0 };
   const literal = branch.literals.get(segment);
@@ -100,6 +100,6 @@ function toSegments(key: string): string[] {
   return key.split("/").slice(1);
 }
 
-function createBranch(): Branch {
+function createBranch(): PatternBranch {
   return { literals: new Map(), parameter: undefined, key: undefined };
 }

@@ -58,7 +58,7 @@ const basic = { "WWW-Authenticate": 'Basic realm="webhook", charset="UTF-8"' };
 const signature = { "WWW-Authenticate": 'Signature realm="webhook"' };
 const retryAfter = (seconds: number) => ({ "Retry-After": String(seconds) });
 
-type Row = readonly [status: number, detail: string, headers?: Problem["headers"]];
+type ProblemRow = readonly [status: number, detail: string, headers?: Problem["headers"]];
 
 /** Every refusal. */
 const table = {
@@ -105,7 +105,7 @@ const table = {
   gone: [404, "Nothing receives requests at this path any more."],
   deploying: [503, "This endpoint is being deployed. Please try again.", retryAfter(10)],
   unforeseen: [500, "The request could not be handled."],
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, ProblemRow>;
 
 /** RFC 9110 §15.5.6: the problem of a request by another method than these. */
 export function refuseOtherMethods(methods: readonly string[]): Problem {
@@ -116,7 +116,7 @@ export function refuseOtherMethods(methods: readonly string[]): Problem {
   return new Problem(name, status, detail, { Allow: allowed.join(", ") });
 }
 
-const named = Object.entries<Row>(table).map(([name, row]) => [name, new Problem(name, ...row)] as const);
+const named = Object.entries<ProblemRow>(table).map(([name, row]) => [name, new Problem(name, ...row)] as const);
 export const problems = Object.fromEntries(named) as { readonly [Name in keyof typeof table]: Problem };
 
 const byBody = new Map(named.map(([, problem]) => [problem.body, problem]));

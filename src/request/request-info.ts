@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import { unescape } from "node:querystring";
-import type { File } from "./multipart";
+import type { UploadedFile } from "./multipart";
 import { type Parameters, toObject } from "./target";
 
 /** The place of the credential. */
@@ -34,7 +34,7 @@ export interface RequestInfo {
   params?: Record<string, string>;
   ip: string;
   /** The files of a multipart form. */
-  files?: File[];
+  files?: UploadedFile[];
 }
 
 const removed = "[removed]";

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { PassThrough } from "node:stream";
 import should from "should";
 import type { FormFields } from "../../src/request/form";
-import { type File, isMultipart, parseMultipart } from "../../src/request/multipart";
+import { isMultipart, parseMultipart, type UploadedFile } from "../../src/request/multipart";
 import { Problem } from "../../src/request/problem";
 import { formOf, type SentPart, typeOf } from "../harness/forms";
 import { seed } from "../harness/property";
@@ -19,7 +19,7 @@ const core = multer({ storage: multer.memoryStorage() }).any();
 
 interface Taken {
   body?: Record<string, string | string[]>;
-  files?: File[];
+  files?: UploadedFile[];
 }
 
 function coreTakes(bytes: Buffer): Promise<Taken> {

@@ -1,7 +1,7 @@
 // A new node for a request that reached none, in the flow that is shown.
 
 import { isAdminPath, isPattern, normalisePath } from "../../../src/config/paths";
-import { methods, rules, type SavedFields } from "../../../src/config/fields";
+import { flowMethods, rules, type SavedFields } from "../../../src/config/fields";
 import { getPreset } from "../form/sender";
 import type { Editor, EditorNode } from "../node-red";
 import type { MissedRequest } from "./host";
@@ -41,7 +41,7 @@ function addNode(relativePath: string, { method, sender, event }: MissedRequest)
   const { node, historyEvent } = view.createNode("webhook-trigger");
   const saved: Partial<SavedFields> = {
     relativePath,
-    methods: methods.filter((each) => each === method),
+    methods: flowMethods.filter((each) => each === method),
     ...(sender !== null && { sender, ...getPreset(sender) }),
     ...(event !== undefined && { events: [event] }),
   };

@@ -19,9 +19,9 @@ import {
   credentialNames,
   defaults,
   fieldNames,
+  flowMethods,
   identityRule,
   isFieldUsed,
-  methods,
   needsValue,
   type ObjectField,
   type Operator,
@@ -32,7 +32,7 @@ import {
   withDefaults,
 } from "../../../src/config/fields";
 import { isEnvironmentValue, isObject, isTrue, text } from "../../../src/config/values";
-import { isAdminPath, composePublicUrl, parseBaseUrl, type Roots } from "../../../src/config/paths";
+import { composePublicUrl, isAdminPath, parseBaseUrl, type Roots } from "../../../src/config/paths";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
 import { type Editor, type EditorNode, updateText, type Validator } from "../node-red";
@@ -159,7 +159,7 @@ export function isSame(one: unknown, other: unknown): boolean {
 /** A box for each method, ticked where the node accepts it. */
 export function prepareMethods(node: WebhookNode): void {
   const saved = withDefaults(node).methods;
-  for (const method of methods) {
+  for (const method of flowMethods) {
     const box = $("<input>", { type: "checkbox", value: method, checked: saved.includes(method) });
     input("methods").append($("<label>").append(box, method));
   }
@@ -182,8 +182,8 @@ function methodsInForm(node: WebhookNode): readonly string[] {
       .toArray()
       .map((box) => String($(box).val())),
   );
-  const others = saved.filter((each) => !methods.some((method) => method === each));
-  const chosen = [...methods.filter((method) => ticked.has(method)), ...others];
+  const others = saved.filter((each) => !flowMethods.some((method) => method === each));
+  const chosen = [...flowMethods.filter((method) => ticked.has(method)), ...others];
   return isSame([...chosen].sort(), [...saved].sort()) ? given : chosen;
 }
 

@@ -337,8 +337,8 @@ class SignatureCheck {
   }
 }
 
-function tooMany(count: number, most: number): RefusalReason {
-  return { kind: "tooManySignatures", count, most };
+function tooMany(count: number, max: number): RefusalReason {
+  return { kind: "tooManySignatures", count, most: max };
 }
 
 /** What follows a prefix in items that have it. */

@@ -1,10 +1,10 @@
 import should from "should";
-import { type Form, parseMultipart } from "../../../src/request/multipart";
+import { type MultipartForm, parseMultipart } from "../../../src/request/multipart";
 import { Problem } from "../../../src/request/problem";
 import { shouldGrowEvenly } from "../../harness/cost";
 import { formOf, type SentPart, typeOf } from "../../harness/forms";
 
-function read(body: Buffer | string, type = typeOf()): Form {
+function read(body: Buffer | string, type = typeOf()): MultipartForm {
   const form = parseMultipart(Buffer.from(body), type);
   if (form instanceof Problem) throw new Error(form.name);
   return form;
