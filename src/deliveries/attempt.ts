@@ -81,7 +81,7 @@ function waitForNext(delivery: Delivery, attempts: readonly Attempt[], waitMs: n
 
 /** What becomes of the key of a delivery that its request has started; nothing where it stays as it is. */
 export function findKeyEnd(result: AttemptResult): ReservationEnd | undefined {
-  if (result.as === "succeeded") return { answer: result.answer };
+  if (result.as === "succeeded") return { reply: result.reply };
   return result.as === "failed" && result.isSenderTold ? "released" : undefined;
 }
 

@@ -16,8 +16,8 @@ import {
   type Candidate,
   type Duplicates,
   type Earlier,
-  type FirstAnswer,
-  maxAnswersBytes,
+  type FirstReply,
+  maxRepliesBytes,
   maxKeys,
   type Reservation,
   type ReservationEnd,
@@ -32,7 +32,7 @@ export interface KnownDuplicate {
   readonly isFirst: false;
   /** Of the first delivery's message. */
   readonly id: string;
-  readonly answer: FirstAnswer | undefined;
+  readonly answer: FirstReply | undefined;
 }
 
 type DuplicateVerdict = Reservation | KnownDuplicate | Problem;
@@ -89,7 +89,7 @@ export class DuplicateGuard {
         const { id: first, outcome } = found;
         const end = outcome instanceof Promise ? await wait(outcome, delivery, deadline, caller) : outcome;
         if (end instanceof Problem) return end;
-        if (end !== "released") return { isFirst: false, id: first, answer: end.answer };
+        if (end !== "released") return { isFirst: false, id: first, answer: end.reply };
       }
     } catch (error) {
       if (error instanceof StoreError) return problems.storeTroubled;
@@ -177,10 +177,10 @@ function digestKey(bytes: Buffer): string {
 // Duplicate keys in the memory of this process.
 
 /** A longer reply is not kept. */
-export const maxAnswerBytes = 64 * 1024;
+export const maxReplyBytes = 64 * 1024;
 
 export interface MemoryReservation extends Reservation {
-  settle(answer?: FirstAnswer): void;
+  settle(reply?: FirstReply): void;
   release(): void;
 }
 
@@ -190,11 +190,11 @@ interface ReservedKey {
   readonly waiting: ((outcome: ReservationEnd) => void)[];
 }
 
-interface AnsweredKey {
+interface SettledEntry {
   readonly id: string;
   /** When it expires, by the clock of the class. */
   readonly end: number;
-  answer: FirstAnswer | undefined;
+  reply: FirstReply | undefined;
 }
 
 /**
@@ -203,22 +203,22 @@ interface AnsweredKey {
  */
 export class MemoryDuplicates implements Duplicates {
   readonly #reserved = new Map<string, ReservedKey>();
-  /** In the order in which they were answered. */
-  readonly #answered = new Map<string, AnsweredKey>();
+  /** In the order in which they were settled. */
+  readonly #settled = new Map<string, SettledEntry>();
   #bytes = 0;
   readonly #now: () => number;
   readonly #maxKeys: number;
   readonly #maxBytes: number;
 
   /** @param now a monotonic clock in ms: a computer that learns the time late keeps its keys */
-  constructor(now: () => number = () => performance.now(), keys = maxKeys, bytes = maxAnswersBytes) {
+  constructor(now: () => number = () => performance.now(), keys = maxKeys, bytes = maxRepliesBytes) {
     this.#now = now;
     this.#maxKeys = keys;
     this.#maxBytes = bytes;
   }
 
   get size(): number {
-    return this.#reserved.size + this.#answered.size;
+    return this.#reserved.size + this.#settled.size;
   }
 
   get bytes(): number {
@@ -230,9 +230,9 @@ export class MemoryDuplicates implements Duplicates {
     const place = findPlace(candidate);
     const reserved = this.#reserved.get(place);
     if (reserved) return { isFirst: false, id: reserved.id, outcome: new Promise((tell) => reserved.waiting.push(tell)) }; // prettier-ignore
-    const answered = this.#answered.get(place);
-    if (answered && answered.end > this.#now())
-      return { isFirst: false, id: answered.id, outcome: { answer: answered.answer } };
+    const settled = this.#settled.get(place);
+    if (settled && settled.end > this.#now())
+      return { isFirst: false, id: settled.id, outcome: { reply: settled.reply } };
     this.#forget(place);
     this.#makeRoom();
     const entry: ReservedKey = { id, waiting: [] };
@@ -245,24 +245,24 @@ export class MemoryDuplicates implements Duplicates {
     return {
       isFirst: true,
       candidate,
-      settle: (answer) => {
+      settle: (reply) => {
         // Waiting duplicates get the reply even where it is too long to be kept.
-        if (!end({ answer }) || (answer && answer.status >= 500)) return;
-        const body = answer?.body && answer.body.length <= maxAnswerBytes ? ownMemory(answer.body) : undefined;
-        this.remember({ ...candidate, answer: answer && { ...answer, body } });
+        if (!end({ reply }) || (reply && reply.status >= 500)) return;
+        const body = reply?.body && reply.body.length <= maxReplyBytes ? ownMemory(reply.body) : undefined;
+        this.remember({ ...candidate, reply: reply && { ...reply, body } });
       },
       release: () => void end("released"),
     };
   }
 
   /** Also a key of a process before this one. */
-  remember({ id, answer, keptFor, ...place }: SettledKey): void {
-    const entry: AnsweredKey = { id, end: this.#now() + keptFor, answer };
-    this.#answered.set(findPlace(place), entry);
-    if (!answer?.body) return;
-    this.#bytes += answer.body.length;
+  remember({ id, reply, keptFor, ...place }: SettledKey): void {
+    const entry: SettledEntry = { id, end: this.#now() + keptFor, reply };
+    this.#settled.set(findPlace(place), entry);
+    if (!reply?.body) return;
+    this.#bytes += reply.body.length;
     if (this.#bytes <= this.#maxBytes) return;
-    for (const each of this.#answered.values()) {
+    for (const each of this.#settled.values()) {
       this.#dropBody(each);
       if (this.#bytes <= this.#maxBytes * (15 / 16)) return;
     }
@@ -271,22 +271,22 @@ export class MemoryDuplicates implements Duplicates {
   #makeRoom(): void {
     if (this.size < this.#maxKeys) return;
     const room = Math.ceil(this.#maxKeys / 16);
-    for (const place of this.#answered.keys()) {
+    for (const place of this.#settled.keys()) {
       if (this.size <= this.#maxKeys - room) return;
       this.#forget(place);
     }
   }
 
   #forget(place: string): void {
-    const entry = this.#answered.get(place);
-    this.#answered.delete(place);
+    const entry = this.#settled.get(place);
+    this.#settled.delete(place);
     if (entry) this.#dropBody(entry);
   }
 
-  #dropBody(entry: AnsweredKey): void {
-    if (!entry.answer?.body) return;
-    this.#bytes -= entry.answer.body.length;
-    entry.answer = { ...entry.answer, body: undefined };
+  #dropBody(entry: SettledEntry): void {
+    if (!entry.reply?.body) return;
+    this.#bytes -= entry.reply.body.length;
+    entry.reply = { ...entry.reply, body: undefined };
   }
 }
 

@@ -14,7 +14,7 @@ export const probeBytes = 64 * 1024;
 /** How many duplicate keys are kept over all endpoints; one takes some 400 bytes of memory. */
 export const maxKeys = 100_000;
 /** The bytes of the bodies of their replies, all together. */
-export const maxAnswersBytes = 32 * 1024 * 1024;
+export const maxRepliesBytes = 32 * 1024 * 1024;
 
 export interface Retention {
   readonly maxAge: number;
@@ -25,7 +25,7 @@ export type AttemptResult =
   | {
       readonly as: "succeeded";
       /** The flow's reply, for duplicates; missing where they get none. */
-      readonly answer?: FirstAnswer | undefined;
+      readonly reply?: FirstReply | undefined;
     }
   | {
       readonly as: "failed";
@@ -181,7 +181,7 @@ export interface Candidate {
 }
 
 /** The flow's reply to the first delivery. */
-export interface FirstAnswer {
+export interface FirstReply {
   status: number;
   /** The header fields that the body needs to be understood. */
   fields: Readonly<Record<string, string>>;
@@ -189,13 +189,13 @@ export interface FirstAnswer {
   body: Buffer | undefined;
 }
 
-/** A key whose delivery was stored or answered. */
+/** A key whose delivery was stored or replied to. */
 export interface SettledKey extends Candidate {
-  readonly answer: FirstAnswer | undefined;
+  readonly reply: FirstReply | undefined;
 }
 
 /**
- * Reserves keys: of all deliveries with one key, one at a time starts the flow, and none after it was answered. In
+ * Reserves keys: of all deliveries with one key, one at a time starts the flow, and none after it got a reply. In
  * memory, in a file, or shared by several instances.
  */
 export interface Duplicates {
@@ -210,12 +210,12 @@ export interface Reservation {
   readonly isFirst: true;
   readonly candidate: Candidate;
   /**
-   * It was answered, and the key is kept. After a failure (RFC 9110 §15.6) senders try again: then the key is free,
+   * It got a reply, and the key is kept. After a failure (RFC 9110 §15.6) senders try again: then the key is free,
    * and only waiting duplicates get the reply.
    *
-   * @param answer by the flow; missing where the node replied
+   * @param reply by the flow; missing where the node replied
    */
-  settle(answer?: FirstAnswer): void | Promise<void>;
+  settle(reply?: FirstReply): void | Promise<void>;
   /** It has not started the flow: another delivery may. */
   release(): void | Promise<void>;
 }
@@ -230,7 +230,7 @@ export interface Earlier {
 }
 
 /** The flow's reply, missing where the node replied; `released` where the key is free again. */
-export type ReservationEnd = "released" | { readonly answer: FirstAnswer | undefined };
+export type ReservationEnd = "released" | { readonly reply: FirstReply | undefined };
 
 // Troubles.
 
@@ -243,7 +243,7 @@ export type StoreTrouble =
   "full" | "readOnly" | "unreachable" | "denied" | "busy" | "clientMissing" | "newer" | "broken";
 
 /**
- * What may lose deliveries: no disk, a disk that is written to after the answer, keys that are dropped for room; or have
+ * What may lose deliveries: no disk, a disk that is written to after the reply, keys that are dropped for room; or have
  * them started again while they run: a version of the client's package that lacks what this package needs.
  */
 export type Warning = "notPersistent" | "everySecond" | "evicts" | "unknownClient";

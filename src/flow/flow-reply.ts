@@ -9,8 +9,8 @@ import { messageField } from "../auth/present";
 import type { ReplyByFlow, ReplyNow } from "../config/parse";
 import { isWithoutContent } from "../config/values";
 import { DeliveryLog } from "../deliveries/delivery-log";
-import { maxAnswerBytes } from "../deliveries/duplicates";
-import type { AttemptResult, Change, FirstAnswer, Reservation } from "../deliveries/queue";
+import { maxReplyBytes } from "../deliveries/duplicates";
+import type { AttemptResult, Change, FirstReply, Reservation } from "../deliveries/queue";
 import { gone, interrupted, statusError } from "../deliveries/summary";
 import { type Problem, problems } from "../request/problem";
 import { Outcomes } from "./outcomes";
@@ -55,7 +55,7 @@ export class FlowReply {
   readonly #headers: OutgoingHttpHeaders;
   readonly #chunks: Buffer[] = [];
   #length = 0;
-  #head: Pick<FirstAnswer, "status" | "fields"> | undefined;
+  #head: Pick<FirstReply, "status" | "fields"> | undefined;
   #isSettled = false;
   #end: (result: AttemptResult) => void = () => undefined;
 
@@ -159,9 +159,9 @@ export class FlowReply {
     }) as typeof end;
   }
 
-  #keep(head: Pick<FirstAnswer, "status" | "fields">, chunk: unknown, encoding: unknown): void {
+  #keep(head: Pick<FirstReply, "status" | "fields">, chunk: unknown, encoding: unknown): void {
     this.#head ??= head;
-    const max = this.#reservation ? maxAnswerBytes : 2 * maxNotedBytes;
+    const max = this.#reservation ? maxReplyBytes : 2 * maxNotedBytes;
     const bytes = toBytes(chunk, encoding);
     if (this.#length < max) this.#chunks.push(Buffer.from(bytes.subarray(0, max - this.#length)));
     this.#length += bytes.length;
@@ -172,11 +172,11 @@ export class FlowReply {
     this.#isSettled = true;
     clearTimeout(this.#timer);
     const status = problem?.status ?? this.response.statusCode;
-    const answer = this.#reservation && how === "answered" ? this.#answer : undefined;
-    const result = toResult(how, status, this.#owner !== undefined, answer);
+    const reply = this.#reservation && how === "answered" ? this.#wholeReply : undefined;
+    const result = toResult(how, status, this.#owner !== undefined, reply);
     // What was put back is started again, and a repeat of it is a duplicate.
     const isPutBack = how === "interrupted" && this.#owner?.config.guaranteed === true;
-    if (how === "answered" || isPutBack) void this.#reservation?.settle(answer);
+    if (how === "answered" || isPutBack) void this.#reservation?.settle(reply);
     else void this.#reservation?.release();
     if (this.#owner) this.#report(this.#owner, how, result, problem, cause);
     this.#end(result);
@@ -204,8 +204,8 @@ export class FlowReply {
   }
 
   /** The whole reply, for duplicates. */
-  get #answer(): FirstAnswer | undefined {
-    const isWhole = this.#length <= maxAnswerBytes;
+  get #wholeReply(): FirstReply | undefined {
+    const isWhole = this.#length <= maxReplyBytes;
     return this.#head && { ...this.#head, body: isWhole ? Buffer.concat(this.#chunks) : undefined };
   }
 
@@ -216,8 +216,8 @@ export class FlowReply {
 }
 
 /** RFC 9110 §15.6: the sender sends the delivery again. */
-function toResult(how: Ending, status: number, isSenderTold: boolean, answer: FirstAnswer | undefined): AttemptResult {
-  if (how === "answered" && status < 500) return { as: "succeeded", ...(answer && { answer }) };
+function toResult(how: Ending, status: number, isSenderTold: boolean, reply: FirstReply | undefined): AttemptResult {
+  if (how === "answered" && status < 500) return { as: "succeeded", ...(reply && { reply }) };
   if (how === "interrupted") return { as: "interrupted" };
   const error = how === "gone" ? gone : statusError(status);
   return isSenderTold ? { as: "failed", error, isSenderTold } : { as: "failed", error };
@@ -244,7 +244,7 @@ export class OwedReplies {
   }
 }
 
-function getHead(response: ServerResponse): Pick<FirstAnswer, "status" | "fields"> {
+function getHead(response: ServerResponse): Pick<FirstReply, "status" | "fields"> {
   const fields = keptFields.flatMap((name) => {
     const value = response.getHeader(name);
     return value === undefined ? [] : [[name, String(value)] as const];

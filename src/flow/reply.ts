@@ -6,7 +6,7 @@ import type { Sender } from "../auth/senders/sender";
 import type { ReplyByFlow, ReplyNow } from "../config/parse";
 import { isWithoutContent } from "../config/values";
 import type { Delivery } from "../deliveries/delivery";
-import type { FirstAnswer } from "../deliveries/queue";
+import type { FirstReply } from "../deliveries/queue";
 import { shorten } from "../request/decode";
 import type { Problem } from "../request/problem";
 
@@ -126,7 +126,7 @@ export function composeSuccess(
 }
 
 /** The flow's reply to the first delivery, for a duplicate. Where the body was not kept, only its location. */
-export function composeEarlier({ status, fields: { Location, ...content }, body }: FirstAnswer): Reply {
+export function composeEarlier({ status, fields: { Location, ...content }, body }: FirstReply): Reply {
   const headers = { ...(body && content), ...(Location !== undefined && { Location }) };
   return { status, headers, body: body ?? Buffer.alloc(0) };
 }

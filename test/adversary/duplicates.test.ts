@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import should from "should";
-import { DuplicateGuard, maxAnswerBytes, MemoryDuplicates } from "../../src/deliveries/duplicates";
+import { DuplicateGuard, maxReplyBytes, MemoryDuplicates } from "../../src/deliveries/duplicates";
 import { bodyMemory } from "../../src/request/memory";
 import { answerTo } from "../harness/answering";
 import { bearer, token } from "../harness/flow";
@@ -105,7 +105,7 @@ describe("ten equal deliveries at once", () => {
     flow();
     const all = Array.from({ length: 10 }, () => post());
     await waiting(9);
-    const long = Buffer.alloc(maxAnswerBytes + 1, "x");
+    const long = Buffer.alloc(maxReplyBytes + 1, "x");
     answerTo(reception.owed[0]).set("Content-Encoding", "x-own").status(201).type("text").send(long);
     const replies = await Promise.all(all);
     const short = replies.filter(({ body }) => body === "");

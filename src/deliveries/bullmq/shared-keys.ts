@@ -4,13 +4,13 @@ import type { ChainableCommander } from "ioredis";
 import { randomUUID } from "node:crypto";
 import { scheduler } from "node:timers/promises";
 import { MemoryRateCounter, type RateCounter, type RequestCount, windowMs } from "../../auth/limits";
-import { maxAnswerBytes } from "../duplicates";
+import { maxReplyBytes } from "../duplicates";
 import {
   type Candidate,
   type Duplicates,
-  type FirstAnswer,
+  type FirstReply,
   type Found,
-  maxAnswersBytes,
+  maxRepliesBytes,
   maxKeys,
   type Reservation,
   type ReservationEnd,
@@ -31,7 +31,7 @@ interface KeyEntry {
   /** Until then its flow may reply, by the server's clock; after a crash it does not. */
   readonly openUntil?: number;
   /** Its body in base64. */
-  readonly answer?: Omit<FirstAnswer, "body"> & { readonly body: string | undefined };
+  readonly reply?: Omit<FirstReply, "body"> & { readonly body: string | undefined };
 }
 
 /** Of this instance. */
@@ -84,7 +84,7 @@ while tonumber(redis.call("HGET", sizes, "") or 0) > tonumber(ARGV[5]) do
   local text, left = redis.call("GET", old), redis.call("PTTL", old)
   if text and left > 0 then
     local entry = cjson.decode(text)
-    if entry.answer then entry.answer.body = nil end
+    if entry.reply then entry.reply.body = nil end
     redis.call("SET", old, cjson.encode(entry), "PX", left)
   end
 end`;
@@ -116,7 +116,7 @@ export class SharedDuplicates implements Duplicates {
 
   readonly #bounds: KeyBounds;
 
-  constructor(client: RedisClient, root: string, bounds: KeyBounds = { keys: maxKeys, bytes: maxAnswersBytes }) {
+  constructor(client: RedisClient, root: string, bounds: KeyBounds = { keys: maxKeys, bytes: maxRepliesBytes }) {
     this.#client = client;
     this.#root = root;
     this.#bounds = bounds;
@@ -153,7 +153,7 @@ export class SharedDuplicates implements Duplicates {
   #keep(multi: ChainableCommander, candidate: Candidate, entry: KeyEntry): void {
     const names = ["keys", "replies", "reply-bytes"].map((name) => `${this.#root}:${name}`);
     const keptFor = Math.max(Math.ceil(candidate.keptFor), 1);
-    const bytes = entry.answer?.body?.length ?? 0;
+    const bytes = entry.reply?.body?.length ?? 0;
     const { keys, bytes: maxReplyBytes } = this.#bounds;
     multi.eval(keepKey, 4, this.#place(candidate), ...names, JSON.stringify(entry), keptFor, bytes, keys, maxReplyBytes); // prettier-ignore
   }
@@ -177,11 +177,11 @@ export class SharedDuplicates implements Duplicates {
         // The server was away so long that another instance has the key.
         if (known && known.token !== own.token) return;
         // It was kept with its delivery.
-        if (known?.isSettled && known.openUntil === undefined && outcome !== "released" && !outcome.answer) return;
-        const isFree = outcome === "released" || (outcome.answer && outcome.answer.status >= 500);
+        if (known?.isSettled && known.openUntil === undefined && outcome !== "released" && !outcome.reply) return;
+        const isFree = outcome === "released" || (outcome.reply && outcome.reply.status >= 500);
         await this.#client.transact((multi) => {
           if (isFree) multi.del(key).zrem(`${this.#root}:keys`, key);
-          else this.#keep(multi, candidate, settle(own, outcome.answer));
+          else this.#keep(multi, candidate, toSettled(own, outcome.reply));
         });
       };
       await this.#client.persist(write).catch(() => undefined);
@@ -190,7 +190,7 @@ export class SharedDuplicates implements Duplicates {
     return {
       isFirst: true,
       candidate,
-      settle: async (answer) => end({ answer }),
+      settle: async (reply) => end({ reply }),
       release: async () => end("released"),
     };
   }
@@ -219,10 +219,10 @@ export class SharedDuplicates implements Duplicates {
   }
 
   /** @returns nothing where it is not settled */
-  #readOutcome({ isSettled, openUntil = 0, answer }: KeyEntry): ReservationEnd | undefined {
+  #readOutcome({ isSettled, openUntil = 0, reply }: KeyEntry): ReservationEnd | undefined {
     if (!isSettled || openUntil > this.#client.now) return undefined;
-    const body = answer?.body === undefined ? undefined : Buffer.from(answer.body, "base64");
-    return { answer: answer && { ...answer, body } };
+    const body = reply?.body === undefined ? undefined : Buffer.from(reply.body, "base64");
+    return { reply: reply && { ...reply, body } };
   }
 
   async renew(): Promise<void> {
@@ -238,10 +238,10 @@ function parse(text: string | null): KeyEntry | undefined {
   return text === null ? undefined : (JSON.parse(text) as KeyEntry);
 }
 
-function settle(own: KeyEntry, answer: FirstAnswer | undefined): KeyEntry {
-  if (!answer) return { ...own, isSettled: true };
-  const body = answer.body && answer.body.length <= maxAnswerBytes ? answer.body.toString("base64") : undefined;
-  return { ...own, isSettled: true, answer: { ...answer, body } };
+function toSettled(own: KeyEntry, reply: FirstReply | undefined): KeyEntry {
+  if (!reply) return { ...own, isSettled: true };
+  const body = reply.body && reply.body.length <= maxReplyBytes ? reply.body.toString("base64") : undefined;
+  return { ...own, isSettled: true, reply: { ...reply, body } };
 }
 
 /**

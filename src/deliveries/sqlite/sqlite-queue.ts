@@ -49,8 +49,8 @@ export class SqliteQueue extends LocalQueue implements DeliveryQueue {
         running: () => new Set(this.running.keys()),
         now: this.now,
         opened: ({ pauses, keys }) => {
-          for (const { answer, ...key } of keys) {
-            memory.remember({ ...key, answer: answer && { ...answer, body: answer.body && toBuffer(answer.body) } });
+          for (const { reply, ...key } of keys) {
+            memory.remember({ ...key, reply: reply && { ...reply, body: reply.body && toBuffer(reply.body) } });
           }
           this.loadPauses(new Map(pauses));
           this.takeAll();

@@ -18,9 +18,9 @@ import type { Taken, TakingRoom } from "../local-queue";
 import {
   type Candidate,
   type Change,
-  type FirstAnswer,
+  type FirstReply,
   frameBytes,
-  maxAnswersBytes,
+  maxRepliesBytes,
   maxKeys,
   type Position,
   probeBytes,
@@ -80,13 +80,13 @@ export class Tables {
   readonly #statements = new Map<string, Statement>();
   readonly #pageSize: number;
   readonly #changes = new Map<string, Change>();
-  #answersBytes: number;
+  #repliesBytes: number;
 
   constructor(database: Database, retention: Retention) {
     this.#database = database;
     this.#retention = retention;
     this.#pageSize = this.#number("PRAGMA page_size");
-    this.#answersBytes = this.#number("SELECT coalesce(sum(length(body)), 0) FROM duplicate_keys");
+    this.#repliesBytes = this.#number("SELECT coalesce(sum(length(body)), 0) FROM duplicate_keys");
   }
 
   /**
@@ -122,7 +122,7 @@ export class Tables {
       ...[id, node, at, state, text, JSON.stringify(attempts), searched, now, Math.ceil(wait)],
     );
     if (changes > 0 && body.length > 0) this.#run("INSERT INTO bodies VALUES (?, ?)", lastInsertRowid, body);
-    if (key) this.#addKey({ ...key, answer: undefined });
+    if (key) this.#addKey({ ...key, reply: undefined });
   }
 
   /**
@@ -239,21 +239,21 @@ export class Tables {
   }
 
   /** Bounded: the oldest keys go first, and of replies the oldest bodies. */
-  #addKey({ endpoint, key, id, keptFor, answer }: SettledKey): void {
-    const { body, ...head } = answer ?? {};
+  #addKey({ endpoint, key, id, keptFor, reply }: SettledKey): void {
+    const { body, ...head } = reply ?? {};
     const now = Date.now();
     const dropped = this.#all(
       `DELETE FROM duplicate_keys WHERE (endpoint = ? AND key = ?) OR seq <= (SELECT max(seq) FROM duplicate_keys) - ${maxKeys}
        OR seq IN (SELECT seq FROM (SELECT seq, until FROM duplicate_keys ORDER BY seq LIMIT 2) WHERE until <= ?) RETURNING length(body) AS bytes`,
       ...[endpoint, key, now],
     );
-    for (const { bytes } of dropped) this.#answersBytes -= Number(bytes);
-    this.#run("INSERT INTO duplicate_keys (endpoint, key, id, until, kept_for, answer, body) VALUES (?, ?, ?, ?, ?, ?, ?)", endpoint, key, id, now + keptFor, keptFor, answer ? JSON.stringify(head) : null, body ?? null); // prettier-ignore
-    this.#answersBytes += body?.length ?? 0;
-    while (this.#answersBytes > maxAnswersBytes) {
+    for (const { bytes } of dropped) this.#repliesBytes -= Number(bytes);
+    this.#run("INSERT INTO duplicate_keys (endpoint, key, id, until, kept_for, answer, body) VALUES (?, ?, ?, ?, ?, ?, ?)", endpoint, key, id, now + keptFor, keptFor, reply ? JSON.stringify(head) : null, body ?? null); // prettier-ignore
+    this.#repliesBytes += body?.length ?? 0;
+    while (this.#repliesBytes > maxRepliesBytes) {
       const oldest = this.#get("SELECT seq, length(body) AS bytes FROM duplicate_keys WHERE body IS NOT NULL ORDER BY seq LIMIT 1"); // prettier-ignore
       this.#run("UPDATE duplicate_keys SET body = NULL WHERE seq = ?", oldest?.seq ?? 0);
-      this.#answersBytes -= Number(oldest?.bytes ?? Infinity);
+      this.#repliesBytes -= Number(oldest?.bytes ?? Infinity);
     }
   }
 
@@ -365,12 +365,12 @@ function toStored({ seq, due, wait, delivery, attempts }: AnyRow): StoredRow {
 }
 
 function toKey({ endpoint, key, id, until, kept_for: keptFor, answer, body }: AnyRow): SettledKey {
-  const head = answer === null ? undefined : (JSON.parse(String(answer)) as Omit<FirstAnswer, "body">);
+  const head = answer === null ? undefined : (JSON.parse(String(answer)) as Omit<FirstReply, "body">);
   return {
     ...{ endpoint: String(endpoint), key: String(key), id: String(id) },
     // The clock may have been set back.
     keptFor: Math.min(Number(until) - Date.now(), Number(keptFor)),
-    answer: head && { ...head, body: body instanceof Uint8Array ? Buffer.from(body) : undefined },
+    reply: head && { ...head, body: body instanceof Uint8Array ? Buffer.from(body) : undefined },
   };
 }
 

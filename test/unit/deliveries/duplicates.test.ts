@@ -4,7 +4,7 @@ import { mock } from "node:test";
 import should from "should";
 import {
   DuplicateGuard,
-  maxAnswerBytes,
+  maxReplyBytes,
   MemoryDuplicates,
   type MemoryReservation,
 } from "../../../src/deliveries/duplicates";
@@ -52,15 +52,15 @@ describe("duplicate keys in memory", () => {
   });
 
   it("have the bodies of replies up to 64 kB; duplicates that wait get longer ones, too", async () => {
-    for (const length of [maxAnswerBytes, maxAnswerBytes + 1]) {
+    for (const length of [maxReplyBytes, maxReplyBytes + 1]) {
       const key = String(length);
       const body = Buffer.alloc(length, "x");
       const reservation = first(duplicates.reserve(candidate("1", key)));
       const waiting = earlier(duplicates.reserve(candidate("2", key))).outcome;
       reservation.settle(answer(200, body));
-      should(await waiting).eql({ answer: answer(200, body) });
-      const kept = { ...answer(200), body: length > maxAnswerBytes ? undefined : body };
-      earlier(duplicates.reserve(candidate("3", key))).outcome.should.eql({ answer: kept });
+      should(await waiting).eql({ reply: answer(200, body) });
+      const kept = { ...answer(200), body: length > maxReplyBytes ? undefined : body };
+      earlier(duplicates.reserve(candidate("3", key))).outcome.should.eql({ reply: kept });
     }
   });
 
@@ -69,8 +69,8 @@ describe("duplicate keys in memory", () => {
     for (const key of ["a", "b", "c"]) first(duplicates.reserve(candidate("1", key, key))).settle(answer(200, Buffer.alloc(4))); // prettier-ignore
     duplicates.bytes.should.equal(8);
     const outcomeOf = (key: string) => earlier(duplicates.reserve(candidate("2", key, key))).outcome;
-    outcomeOf("a").should.eql({ answer: { ...answer(200), body: undefined } });
-    outcomeOf("c").should.eql({ answer: answer(200, Buffer.alloc(4)) });
+    outcomeOf("a").should.eql({ reply: { ...answer(200), body: undefined } });
+    outcomeOf("c").should.eql({ reply: answer(200, Buffer.alloc(4)) });
   });
 
   it(`are ${maxKeys} over all endpoints, and the oldest go first`, () => {

@@ -291,7 +291,7 @@ function testInstances(): void {
       // What is only reserved is kept for 20 s after the end of its instance.
       await queue.duplicates.renew();
       await queues.close(queue);
-      (await reserve(other, "k", "2")).should.match({ isFirst: false, id: "1", outcome: { answer: undefined } });
+      (await reserve(other, "k", "2")).should.match({ isFirst: false, id: "1", outcome: { reply: undefined } });
       (await timeLeft("duplicate:n k")).should.be.above(30_000);
     });
 
@@ -307,11 +307,11 @@ function testInstances(): void {
       const answer = { status: 201, fields: {}, body: Buffer.from("done") };
       await reservation.settle(answer);
       const found = await waiting;
-      should(found.isFirst ? undefined : await found.outcome).eql({ answer });
+      should(found.isFirst ? undefined : await found.outcome).eql({ reply: answer });
       await add("k2");
       const again = await reserve(other, "k2", "2");
       await queues.close(queue);
-      should(again.isFirst ? undefined : await again.outcome).eql({ answer: undefined });
+      should(again.isFirst ? undefined : await again.outcome).eql({ reply: undefined });
     });
 
     it("drop replies and then keys that expire first, when there are too many", async () => {
@@ -326,7 +326,7 @@ function testInstances(): void {
         const found = await own.reserve({ ...candidate, key, id: "other" });
         if (found.isFirst) await found.release();
         const outcome = found.isFirst ? "free" : await found.outcome;
-        return typeof outcome === "string" ? outcome : (outcome.answer?.body?.length ?? "without its body");
+        return typeof outcome === "string" ? outcome : (outcome.reply?.body?.length ?? "without its body");
       };
       // 40 bytes each in base64.
       for (const key of ["1", "2", "3"]) await settle(key, 30);

@@ -466,7 +466,7 @@ function testQueue(engine: QueueEngine): void {
     it("has its key from when it is stored, with the reply when it has ended, and frees it after a failure", async () => {
       const reserve = async (id: string, key: string) => queue.duplicates.reserve({ endpoint: "n", key, id, keptFor: 60_000 }); // prettier-ignore
       const answer = { status: 201, fields: {}, body: Buffer.from("done") };
-      const results: AttemptResult[] = [{ as: "succeeded", answer }, failed({ isSenderTold: true })];
+      const results: AttemptResult[] = [{ as: "succeeded", reply: answer }, failed({ isSenderTold: true })];
       for (const [index, result] of results.entries()) {
         const found = await reserve(`${index}`, `k${index}`);
         if (!found.isFirst) throw new Error("the key was taken");
@@ -477,7 +477,7 @@ function testQueue(engine: QueueEngine): void {
       await reopen();
       const known = await reserve("3", "k0");
       if (known.isFirst) throw new Error("the key was free");
-      should([known.id, await known.outcome]).eql(["0", { answer }]);
+      should([known.id, await known.outcome]).eql(["0", { reply: answer }]);
       should(await reserve("4", "k1")).match({ isFirst: true });
     });
 
@@ -783,28 +783,28 @@ function testDuplicates(queue: () => DeliveryQueue, reopen: () => Promise<void>)
     await new Promise(setImmediate);
     await first("3", "other");
     await reservation.settle(answer);
-    (await waiting).should.eql({ id: "1", outcome: { answer } });
-    (await earlier("4")).should.eql({ id: "1", outcome: { answer } });
+    (await waiting).should.eql({ id: "1", outcome: { reply: answer } });
+    (await earlier("4")).should.eql({ id: "1", outcome: { reply: answer } });
   });
 
   it("has the key of each delivery that it says it has stored, whatever happens then", async () => {
     const { candidate } = await first("1");
     await queue().add(delivered("1"), body, candidate);
     await reopen();
-    (await earlier("2")).should.eql({ id: "1", outcome: { answer: undefined } });
+    (await earlier("2")).should.eql({ id: "1", outcome: { reply: undefined } });
     await queue().remove("1");
     (await earlier("3")).id.should.equal("1");
   });
 
   for (const [end, outcome] of [
     ["released", "released"],
-    ["a failure", { answer: { ...answer, status: 503 } }],
+    ["a failure", { reply: { ...answer, status: 503 } }],
   ] as const) {
     it(`frees the key of what was ${end}, which those who wait are told`, async () => {
       const reservation = await first("1");
       const waiting = earlier("2");
       await new Promise(setImmediate);
-      await (outcome === "released" ? reservation.release() : reservation.settle(outcome.answer));
+      await (outcome === "released" ? reservation.release() : reservation.settle(outcome.reply));
       (await waiting).should.eql({ id: "1", outcome });
       await first("3");
     });
@@ -875,6 +875,6 @@ function testShared(
     if (!found.isFirst || second.isFirst) throw new Error("both have the key");
     const answer = { status: 200, fields: {}, body: Buffer.from("done") };
     await found.settle(answer);
-    should(await second.outcome).eql({ answer });
+    should(await second.outcome).eql({ reply: answer });
   });
 }
