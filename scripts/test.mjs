@@ -91,7 +91,6 @@ async function runTests({ title, node, nodeRed, specs, hasOtherFonts, env }, job
     {
       cwd: root,
       execPath: node(),
-      execArgv: ["--import", "tsx"],
       silent: true,
       env: {
         ...process.env,

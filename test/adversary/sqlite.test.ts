@@ -22,16 +22,18 @@ import { readQueueClock } from "../../src/deliveries/local-queue";
 import { StoreError, type StoreTrouble } from "../../src/deliveries/queue";
 import { FileThread, maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
 import { schemaVersion } from "../../src/deliveries/sqlite/migrations";
-import { type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
+import type { SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { openDatabase } from "../../src/deliveries/sqlite/tables";
 import type { State } from "../../src/deliveries/delivery";
 import { bodyOf, bytes, delivered } from "../harness/deliveries";
-import { Fault, Faults, faultyWorker } from "../harness/faults";
+import { Fault, Faults } from "../harness/faults";
+import { compileWorker } from "../harness/fixtures";
 import { Listener } from "../harness/listener";
 import { temporaryFolder } from "../harness/package";
-import { failed, succeeded, TestFlow } from "../harness/queues";
+import { failed, openFile, succeeded, TestFlow } from "../harness/queues";
 import { until } from "../harness/until";
 
+const faultyWorker = compileWorker("test/harness/faulty-sqlite.ts");
 const accepted = (id: string) => delivered(id, { state: "queued" });
 
 // A Node without SQLite has no tests of it: they would all be left out.
@@ -56,7 +58,7 @@ if (sqliteIsHere()) {
     const folder = () => join(place, "user");
     const file = () => join(folder(), fileName);
     const made = (options: SqliteOptions = {}) => {
-      const queue = new SqliteQueue(folder(), { maxAge: Infinity, worker: faultyWorker, ...options });
+      const queue = openFile(folder(), { maxAge: Infinity, worker: faultyWorker, ...options });
       open.push(queue);
       return queue;
     };
@@ -290,7 +292,7 @@ if (sqliteIsHere()) {
         await told("unreachable", "up");
         await store.add(accepted("3"), bytes);
         (await unfinished(await reopened(store))).should.eql(["1", "2", "3"]);
-        const cut = new SqliteQueue(copy, { maxAge: Infinity });
+        const cut = openFile(copy, { maxAge: Infinity });
         open.push(cut);
         await cut.open(new Listener());
         (await unfinished(cut)).should.eql(["1", "2"]);
@@ -379,7 +381,7 @@ if (sqliteIsHere()) {
         mkdirSync(copy);
         for (const part of ["", "-wal"]) copyFileSync(file() + part, join(copy, fileName + part));
         let ahead = 0;
-        const after = new SqliteQueue(copy, { maxAge: Infinity, now: () => readQueueClock() + ahead });
+        const after = openFile(copy, { maxAge: Infinity, now: () => readQueueClock() + ahead });
         open.push(after);
         await after.open(listener);
         should(await after.find("1")).match({ delivery: { state: "retrying", attempt: 1, error: "interrupted" }, attempts: [{}] }); // prettier-ignore
@@ -543,7 +545,7 @@ if (sqliteIsHere()) {
       for (const part of ["", "-wal"]) copyFileSync(file() + part, join(copy, fileName + part));
       isCut = true;
       await Promise.all(callers);
-      const left = new SqliteQueue(copy, { maxAge: Infinity });
+      const left = openFile(copy, { maxAge: Infinity });
       open.push(left);
       await left.open(listener);
       (await unfinished(left)).should.containDeep(cut);

@@ -1,9 +1,7 @@
 /** What `faulty-sqlite.ts` does, by numbers that its thread reads and the test's writes. */
-import { join } from "node:path";
 import { setEnvironmentData } from "node:worker_threads";
 
 export const faultsKey = "webhook-trigger faults";
-export const faultyWorker = join(__dirname, "faulty-sqlite.ts");
 
 export enum Fault {
   /** How long each commit takes besides, in ms. */

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
 import type { DeliveryQueue } from "../../src/deliveries/queue";
-import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../../src/config/stores";
 import { webhook } from "./flow";
 import { Listener } from "./listener";
 import type { NodeRed, Options } from "./node-red";
 import { temporaryFolder } from "./package";
+import { openFile } from "./queues";
 import { serverIsHere, ValkeyServer } from "./valkey";
 
 /** Five attempts, soon after each other. */
@@ -54,7 +54,7 @@ export const storeKinds: readonly StoreKind[] = [
       const folder = temporaryFolder("store");
       const nothing = () => Promise.resolve();
       const options = { settings: { webhookTriggerStore: { type: "sqlite", folder } } };
-      return Promise.resolve({ options, folder, open: () => new SqliteQueue(folder), end: nothing });
+      return Promise.resolve({ options, folder, open: () => openFile(folder), end: nothing });
     },
   },
   { name: "a server", isHere: serverIsHere, isOrdered: false, begin: async () => storeIn(await ValkeyServer.start()) },

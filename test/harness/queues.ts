@@ -4,9 +4,10 @@ import type { Pace } from "../../src/config/parse";
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
 import type { Delivery, StoredDelivery } from "../../src/deliveries/delivery";
 import type { AttemptResult, Consumer, DeliveryQueue } from "../../src/deliveries/queue";
-import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
+import { type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../../src/config/stores";
 import { delivered as stored } from "./deliveries";
+import { compileWorker } from "./fixtures";
 import { Listener } from "./listener";
 import { temporaryFolder } from "./package";
 import { serverIsHere, ValkeyServer } from "./valkey";
@@ -33,6 +34,13 @@ export interface QueueEngine {
   create(place: string, options?: QueueOptions): DeliveryQueue;
 }
 
+let worker: string | undefined;
+
+/** The queue in a file, whose thread is compiled. */
+export function openFile(folder: string, options: SqliteOptions = {}): SqliteQueue {
+  return new SqliteQueue(folder, { worker: (worker ??= compileWorker()), ...options });
+}
+
 let server: ValkeyServer | undefined;
 /** Where a child finds the server of its parent. */
 const variable = "WEBHOOK_TRIGGER_TEST_REDIS";
@@ -48,7 +56,7 @@ export const engines: readonly QueueEngine[] = [
     name: "SQLite",
     isHere: sqliteIsHere(),
     isShared: false,
-    create: (place, options = {}) => new SqliteQueue(place, options),
+    create: openFile,
   },
   {
     name: "BullMQ",

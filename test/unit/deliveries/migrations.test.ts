@@ -4,11 +4,11 @@ import should from "should";
 import { fileName, sqliteIsHere } from "../../../src/config/stores";
 import type { State } from "../../../src/deliveries/delivery";
 import { schemaVersion } from "../../../src/deliveries/sqlite/migrations";
-import { SqliteQueue } from "../../../src/deliveries/sqlite/sqlite-queue";
+import type { SqliteQueue } from "../../../src/deliveries/sqlite/sqlite-queue";
 import { openDatabase } from "../../../src/deliveries/sqlite/tables";
 import { Listener } from "../../harness/listener";
 import { root, temporaryFolder } from "../../harness/package";
-import { delivered, succeeded, TestFlow } from "../../harness/queues";
+import { delivered, openFile, succeeded, TestFlow } from "../../harness/queues";
 import { until } from "../../harness/until";
 
 const states = ["refused", "duplicate", "handshake", "queued", "running", "retrying", "succeeded", "failed"] as const;
@@ -64,7 +64,7 @@ if (sqliteIsHere()) {
       folder = temporaryFolder("migrations");
       listener = new Listener();
       writeVersion1(join(folder, fileName));
-      queue = new SqliteQueue(folder);
+      queue = openFile(folder);
       await queue.open(listener);
     });
     afterEach(async () => queue.close());
@@ -102,7 +102,7 @@ if (sqliteIsHere()) {
     it("has the tables of a new file afterwards", async () => {
       await queue.close();
       const fresh = temporaryFolder("migrations");
-      const other = new SqliteQueue(fresh);
+      const other = openFile(fresh);
       await other.open(listener);
       await other.close();
       const expected = describeSchema(join(fresh, fileName));
@@ -113,7 +113,7 @@ if (sqliteIsHere()) {
 
     it("is migrated once", async () => {
       await queue.close();
-      queue = new SqliteQueue(folder);
+      queue = openFile(folder);
       await queue.open(listener);
       (await queue.list({ limit: 10 })).should.have.length(states.length);
       listener.said.should.eql([]);
