@@ -52,10 +52,11 @@ describe("the tab of deliveries while something in front answers instead of Node
       await during(each, async () => {
         await lookAgain();
         await tab.notice.filter({ hasText: say(each, {}) }).waitFor();
+        const isNotified = await editor.noteNotifications();
         await resume.click();
         const failed = catalogText("tab.queue.failed");
         const said = say(each, { failed, unreachable: failed });
-        await editor.page.locator(".red-ui-notification-error", { hasText: said }).last().waitFor();
+        await isNotified(said);
       });
       await lookAgain();
       await tab.notice.waitFor({ state: "hidden" });

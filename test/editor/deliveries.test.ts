@@ -458,8 +458,9 @@ describe("the tab of deliveries", () => {
     runtime.controlled.should.eql(["payments resume", "orders pause"]);
     for (const [fault, key] of [[403, "tab.queue.forbidden"], [500, "tab.queue.failed"]] as const) {
       runtime.fault = fault;
+      const isNotified = await editor.noteNotifications();
       await resume.click();
-      await editor.page.locator(".red-ui-notification-error", { hasText: catalogText(key) }).waitFor();
+      await isNotified(catalogText(key));
     }
     runtime.fault = undefined;
     runtime.queues = [{ node: "orders", pause: "manual", queued: 7, retrying: 0 }];

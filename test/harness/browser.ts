@@ -5,6 +5,7 @@ import type { Settings } from "../../src/auth/senders/sender";
 import type { CredentialName, SavedFields } from "../../src/config/fields";
 import type { NodeRed } from "./node-red";
 import { root } from "./package";
+import { until } from "./until";
 
 /** The part of the editor's global that the tests use. */
 declare const RED: {
@@ -258,6 +259,16 @@ export class Editor {
     await saved;
   }
 
+  /**
+   * Notes from now on what the editor notifies its user of, for some seconds each.
+   *
+   * @returns what waits until a text is among it
+   */
+  async noteNotifications(): Promise<(text: string) => Promise<void>> {
+    const notified = await noteTexts(this.page.locator("#red-ui-notifications"));
+    return (text) => until(async () => (await notified()).some((each) => each.includes(text)), `"${text}"`);
+  }
+
   /** A message in the debug sidebar, by the name of the debug node that shows it and a part of its text. */
   debugMessage(node: string, text: string): Locator {
     const from = this.page.locator(".red-ui-debug-msg-name", { hasText: new RegExp(`(^|: )${node}$`) });
@@ -434,6 +445,22 @@ export class Editor {
     await this.tokenButton("make").click();
     return this.input("token").inputValue();
   }
+}
+
+/**
+ * Notes from now on what comes into an element, which may soon be gone again.
+ *
+ * @returns what lists the texts
+ */
+export async function noteTexts(locator: Locator): Promise<() => Promise<string[]>> {
+  const noted = await locator.evaluateHandle((element) => {
+    const texts: string[] = [];
+    new MutationObserver((changes) => {
+      for (const { addedNodes } of changes) for (const { textContent } of addedNodes) texts.push(textContent ?? "");
+    }).observe(element, { childList: true });
+    return texts;
+  });
+  return () => noted.jsonValue();
 }
 
 /** The place of something that is visible, in px from the edges of the window. */

@@ -1,7 +1,7 @@
 /** The tab of deliveries, and a runtime that answers it with what a test sets. */
 import type { Locator, Page, Request } from "playwright-core";
 import type { Detail, FailureGroups, GroupReplay, Summary } from "../../src/deliveries/summary";
-import { catalogText, type Editor } from "./browser";
+import { catalogText, type Editor, noteTexts } from "./browser";
 
 export const noon = new Date().setHours(12, 53, 1, 0);
 
@@ -182,18 +182,9 @@ export class DeliveriesTab {
     return this.element.locator(".webhook-deliveries-notice");
   }
 
-  /**
-   * Notes from now on what screen readers are told, of which one text soon takes the place of another.
-   *
-   * @returns what lists it
-   */
+  /** Notes from now on what screen readers are told, of which one text soon takes the place of another. */
   async listen(): Promise<() => Promise<string[]>> {
-    const said = await this.element.locator(".webhook-deliveries-said").evaluateHandle((element) => {
-      const texts: string[] = [];
-      new MutationObserver(() => texts.push(element.textContent)).observe(element, { childList: true });
-      return texts;
-    });
-    return () => said.jsonValue();
+    return noteTexts(this.element.locator(".webhook-deliveries-said"));
   }
 
   row(text: string | RegExp): Locator {
