@@ -19,7 +19,7 @@ describe("the form of the webhook watch", () => {
   const { editor, nodeRed } = useEditor(flow);
   const boxes = (list: "triggers" | "events") => editor().page.locator(`#webhook-watch-${list} label`);
   const ticked = (list: "triggers" | "events") => editor().page.locator(`#webhook-watch-${list} label:has(:checked)`);
-  const property = (id: string, name: string) => editor().property(id, name);
+  const property = (id: string, name: string) => editor().saved(id, name);
 
   it("shows what is watched, and leaves it as it was", async () => {
     await editor().editAsItIs("all");

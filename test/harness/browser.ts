@@ -276,7 +276,7 @@ export class Editor {
   }
 
   /** A property of a node as the editor holds it: a field, to be saved with the next deployment, or a mark of its own. */
-  async saved(id: string, property: keyof SavedFields | "valid" | "changed"): Promise<unknown> {
+  async saved(id: string, property: string): Promise<unknown> {
     return this.page.evaluate(([wanted, name]) => RED.nodes.node(wanted)?.[name], [id, property] as const);
   }
 
@@ -299,10 +299,6 @@ export class Editor {
       });
       return found.sort(([one], [other]) => one - other);
     }, id);
-  }
-
-  property(id: string, name: string): Promise<unknown> {
-    return this.page.evaluate(([wanted, key]) => RED.nodes.node(wanted)?.[key], [id, name] as const);
   }
 
   /** Copies nodes and pastes them into the same flow. */

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Redis } from "ioredis";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import type { StoreTrouble } from "../../src/deliveries/queue";
@@ -12,7 +13,6 @@ import { NodeRed, type Options } from "../harness/node-red";
 import { temporaryFolder } from "../harness/package";
 import { until } from "../harness/until";
 import { serverIsHere, ValkeyServer } from "../harness/valkey";
-import { Wire } from "../harness/wire";
 
 const base: Options = { flow: tab(...guaranteed("safe"), webhook("usual", "/usual")), plugin: moduleOf("hold") };
 
@@ -142,10 +142,10 @@ if (serverIsHere) {
       server = await ValkeyServer.start(...args);
       troubled = await TroubledNodeRed.start({ ...storeIn(server).options, ...options });
     };
-    const command = async (...commands: string[][]) => {
-      const wire = new Wire(server.port);
-      for (const each of commands) await wire.send(...each);
-      wire.close();
+    const configure = async (name: string, value: string, url = server.url()) => {
+      const client = new Redis(url);
+      await client.config("SET", name, value);
+      client.disconnect();
     };
     afterEach(async () => {
       await troubled.nodeRed.kill();
@@ -173,7 +173,7 @@ if (serverIsHere) {
       const body = "x".repeat(30_000);
       await until(async () => (await troubled.post(body)).status !== 200, "the memory to be full");
       await troubled.isTroubled("full", body);
-      await command(["CONFIG", "SET", "maxmemory", "100mb"]);
+      await configure("maxmemory", "100mb");
       await troubled.acceptsSmallBodies();
       await troubled.hasLostNothing();
     });
@@ -185,7 +185,7 @@ if (serverIsHere) {
       troubled = await TroubledNodeRed.start({ ...storeIn(server).options, settings });
       await troubled.isTroubled("denied");
       troubled.nodeRed.log.should.not.containEql("hunter2");
-      await command(["AUTH", "the-right-one"], ["CONFIG", "SET", "requirepass", "hunter2-and-more"]);
+      await configure("requirepass", "hunter2-and-more", server.url(":the-right-one"));
       await troubled.recovers();
     });
 
