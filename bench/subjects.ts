@@ -38,11 +38,9 @@ export async function baseline(env: Record<string, string> = { TOKEN: token }): 
 }
 
 export async function nodeRed(flow: Flow, options: Options = {}): Promise<Subject> {
-  // A flow of ten thousand nodes is deployed as one request.
-  const settings = { logging: { console: { level: "warn" } }, apiMaxLength: "50mb", ...options.settings };
+  const settings = { logging: { console: { level: "warn" } }, ...options.settings };
   // Reporting every status to this process would be measured as well.
-  const runtime = await NodeRed.start({ ...options, settings, env: { QUIET: "1", ...options.env } });
-  await runtime.deploy(flow);
+  const runtime = await NodeRed.start({ ...options, flow, settings, env: { QUIET: "1", ...options.env } });
   const port = Number(new URL(runtime.origin).port);
   const cpu = async () => (await runtime.measure()).cpu;
   return { port, cpu, nodeRed: runtime, stop: () => runtime.stop() };
