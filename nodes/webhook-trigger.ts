@@ -25,10 +25,10 @@ import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
 import { DeployGate } from "../src/flow/deploy-gate";
 import { createEndpoint, type Endpoint } from "../src/flow/endpoint";
-import { ConfiguredPaths, EndpointRegistry } from "../src/flow/endpoints";
+import { EndpointRegistry } from "../src/flow/endpoints";
 import { OwedReplies } from "../src/flow/flow-reply";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
-import { checkInternals, watchFlows } from "../src/flow/node-red-internals";
+import { checkInternals, listSavedNodes, watchFlows } from "../src/flow/node-red-internals";
 import type { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
 import { trustsEveryProxy } from "../src/http/host-internals";
@@ -36,6 +36,8 @@ import { HttpFront } from "../src/http/front";
 import { MissedRequests } from "../src/http/missed-requests";
 import { setBodyMemory } from "../src/request/memory";
 import { registerWatch } from "./webhook-watch";
+
+const nodeType = "webhook-trigger";
 
 type WebhookTriggerNode = Node<SavedCredentials>;
 
@@ -66,7 +68,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
   }
 
   registerWatch(RED, common.observers.alerts);
-  RED.nodes.registerType("webhook-trigger", WebhookTrigger, {
+  RED.nodes.registerType(nodeType, WebhookTrigger, {
     credentials: Object.fromEntries(credentialNames.map((name) => [name, { type: typeOfCredential(name) }])),
     settings: {
       webhookTriggerRoots: { value: common.roots, exportable: true },
@@ -87,7 +89,6 @@ function typeOfCredential(name: CredentialName): "text" | "password" {
 function prepare(RED: NodeAPI) {
   const roots = getRoots(RED);
   const isOfAdmin = (path: string) => isAdminPath(path, roots);
-  const configured = new ConfiguredPaths(RED, isOfAdmin);
   const observers = new Observers(RED);
   const registry = new EndpointRegistry(isOfAdmin);
   const deployGate = new DeployGate();
@@ -112,10 +113,8 @@ function prepare(RED: NodeAPI) {
       body: await sendTestRequest(RED, { deployGate, nodes: observers.nodes, stores, testCredentials }, request),
     };
   });
-  const isConfigured = (key: string, method: string) => configured.accepts(key, method);
   const missed = new MissedRequests(RED, {
     registry,
-    configured,
     report: (delivery) => stores.recordMissed(delivery),
   });
   const front =
@@ -127,7 +126,7 @@ function prepare(RED: NodeAPI) {
           missed,
           settings: getSettings(RED),
           getMiddleware: () => getMiddleware(RED),
-          isConfigured,
+          isAdminPath: isOfAdmin,
         });
   const owed = new OwedReplies();
   const internals = checkInternals(RED);
@@ -149,7 +148,9 @@ function prepare(RED: NodeAPI) {
     await stores.close();
   };
   // Requests wait until the flows run.
-  if (!configured.needNothing) suspend();
+  const isInstalledLater = listSavedNodes(RED)?.every(({ type }) => type !== nodeType);
+  if (isInstalledLater) deployGate.open();
+  else suspend();
   watchFlows(RED, {
     stopping: (reason) => {
       suspend();

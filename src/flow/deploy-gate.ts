@@ -15,6 +15,8 @@ type Settle = (isOpen: boolean) => void;
 export class DeployGate {
   /** How many times it was closed. */
   deploys = 0;
+  /** Whether flows have run: before, no node has a path, whatever the saved flows have. */
+  hasOpened = false;
   /** With the network of each sender that is not verified. */
   readonly #held = new Map<Settle, string | undefined>();
   /** Requests that were held in vain: none is held twice. */
@@ -35,6 +37,7 @@ export class DeployGate {
   }
 
   open(): void {
+    this.hasOpened = true;
     this.#deadline = undefined;
     this.#release(true);
   }

@@ -1,13 +1,9 @@
 // Paths and their endpoints.
 
-import type { NodeAPI } from "node-red";
-import { defaults, rules } from "../config/fields";
-import { isPattern, normalisePath } from "../config/paths";
-import { environmentName, text } from "../config/values";
+import { isPattern } from "../config/paths";
 import { getPatternKey, PathPatterns } from "../request/path-patterns";
 import { getPathKey } from "../request/target";
-import { acceptsMethod, type Endpoint } from "./endpoint";
-import { watchSavedFlows } from "./node-red-internals";
+import type { Endpoint } from "./endpoint";
 
 /** An endpoint that has its path, or waits for it. */
 interface Registration {
@@ -108,110 +104,4 @@ export class EndpointRegistry {
       place.registration[event]();
     }
   }
-}
-
-// The paths of the saved flows, whether or not they run.
-
-/** A saved node, tab or group. */
-interface Saved {
-  id: string;
-  type: string;
-  /** Its tab and its group. */
-  z?: string;
-  g?: string;
-  /** Disabled: `d` of a node, `disabled` of a tab. */
-  d?: boolean;
-  disabled?: boolean;
-  relativePath?: unknown;
-  methods?: readonly string[];
-  env?: { name: string; type: string; value: unknown }[];
-}
-
-/** The paths of all saved nodes: while no flows run, there are no nodes to ask. */
-export class ConfiguredPaths {
-  readonly #RED: NodeAPI;
-  readonly #isAdminPath: (path: string) => boolean;
-  /** The first node with each path; missing until the flows may have changed. */
-  #nodes: ReadonlyMap<string, Saved> | undefined;
-  #patterns = new PathPatterns([]);
-  /** The ids of disabled nodes by their paths. */
-  #disabled: ReadonlyMap<string, string> = new Map();
-
-  /** @param isAdminPath whether a path is Node-RED's own, which no pattern matches */
-  constructor(RED: NodeAPI, isAdminPath: (path: string) => boolean) {
-    this.#RED = RED;
-    this.#isAdminPath = isAdminPath;
-    watchSavedFlows(RED, () => (this.#nodes = undefined));
-  }
-
-  /** Whether the saved flows have no node of ours. */
-  get needNothing(): boolean {
-    this.#nodes ??= this.#read();
-    return this.#nodes?.size === 0;
-  }
-
-  /** The id of the first node with a path, by its key. */
-  find(key: string): string | undefined {
-    return this.#findNode(key)?.id;
-  }
-
-  /** The id of a disabled node with a path, by its key. */
-  findDisabled(key: string): string | undefined {
-    this.#nodes ??= this.#read();
-    return this.#disabled.get(key);
-  }
-
-  #findNode(key: string): Saved | undefined {
-    this.#nodes ??= this.#read();
-    const found = this.#nodes?.get(key);
-    if (found) return found;
-    const pattern = this.#isAdminPath(key) ? undefined : this.#patterns.find(key);
-    return pattern === undefined ? undefined : this.#nodes?.get(pattern);
-  }
-
-  /** Whether that node accepts a method. */
-  accepts(key: string, method: string): boolean {
-    const node = this.#findNode(key);
-    const methods = rules.methods(node?.methods) === undefined ? node?.methods : undefined;
-    return node !== undefined && acceptsMethod({ methods: methods ?? defaults.methods }, method);
-  }
-
-  /** @returns nothing while the flows are not loaded */
-  #read(): Map<string, Saved> | undefined {
-    const saved = new Map<string, Saved>();
-    try {
-      this.#RED.nodes.eachNode((node) => saved.set(node.id, node));
-    } catch {
-      return undefined;
-    }
-    const nodes = new Map<string, Saved>();
-    const disabled = new Map<string, string>();
-    for (const node of saved.values()) {
-      if (node.type !== "webhook-trigger") continue;
-      const path = resolve(node.relativePath, node, saved);
-      if (rules.relativePath(path) !== undefined) continue;
-      const key = getPatternKey(normalisePath(text(path)));
-      if (node.d || saved.get(node.z ?? "")?.disabled) disabled.set(key, node.id);
-      else if (!nodes.has(key)) nodes.set(key, node);
-    }
-    this.#patterns = new PathPatterns([...nodes.keys()].filter(isPattern));
-    this.#disabled = disabled;
-    return nodes;
-  }
-}
-
-/** Resolves an environment variable as the runtime does: group, tab, all flows, process. */
-function resolve(value: unknown, node: Saved, saved: ReadonlyMap<string, Saved>): unknown {
-  const name = environmentName(value);
-  if (name === undefined) return value;
-  for (const { env = [] } of getScopes(node, saved)) {
-    const found = env.find((each) => each.name === name);
-    if (found) return found.type === "env" ? process.env[text(found.value)] : found.value;
-  }
-  return process.env[name];
-}
-
-function* getScopes(node: Saved, saved: ReadonlyMap<string, Saved>): Generator<Saved> {
-  for (let scope = saved.get(node.g ?? node.z ?? ""); scope; scope = saved.get(scope.g ?? scope.z ?? "")) yield scope;
-  for (const each of saved.values()) if (each.type === "global-config") yield each;
 }

@@ -134,11 +134,27 @@ export function findTemplateId(node: Node): string | undefined {
   return (node as Node & NodeInternals)._alias;
 }
 
-/** Listens to what may change the saved flows. */
-export function watchSavedFlows(RED: NodeAPI, listener: () => void): void {
-  // Sent to editors at starts, stops and deploys; while stopped, the only sign of a deploy.
-  RED.events.on("runtime-event", listener);
-  RED.events.on("flows:starting", listener);
+/** A saved node or tab. */
+interface SavedNode {
+  readonly id: string;
+  readonly type: string;
+  /** Its tab. */
+  readonly z?: string;
+  /** Disabled: `d` of a node, `disabled` of a tab. */
+  readonly d?: boolean;
+  readonly disabled?: boolean;
+  readonly relativePath?: unknown;
+}
+
+/** @returns nothing while the flows are not loaded */
+export function listSavedNodes(RED: NodeAPI): SavedNode[] | undefined {
+  const saved: SavedNode[] = [];
+  try {
+    RED.nodes.eachNode((node) => saved.push(node));
+    return saved;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Why flows stop: by a deploy, by *Stop flows*, or as Node-RED ends. */

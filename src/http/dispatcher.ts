@@ -8,7 +8,7 @@ import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { sendProblem } from "../flow/reply";
 import { hasCaseOf, readParameters } from "../request/path-patterns";
 import { problems } from "../request/problem";
-import { getPathKey, parseTarget, type Target } from "../request/target";
+import { parseTarget, type Target } from "../request/target";
 import type { DirectRule } from "./direct-rule";
 import {
   getLayers,
@@ -21,7 +21,7 @@ import {
 } from "./host-internals";
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
-import { type Exchange, isHandshake, type ParsedRequest } from "./receive-request";
+import { type Exchange, hasNoBody, isHandshake, type ParsedRequest } from "./receive-request";
 
 interface DispatcherOptions extends Services {
   readonly nodes: Express;
@@ -31,7 +31,6 @@ interface DispatcherOptions extends Services {
   readonly getMiddleware: () => RequestHandler[];
   /** Node-RED's `httpNodeCors`. */
   readonly cors: RequestHandler | undefined;
-  readonly isConfigured: (key: string, method: string) => boolean;
   readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
   readonly getAddress: (request: IncomingMessage) => string;
 }
@@ -167,15 +166,17 @@ export class Dispatcher {
 
   /** Behind all nodes: refuses other methods, and requests that need the restarted flows. */
   readonly #conclude: RequestHandler = (request, response, next) => {
-    const { nodes, rule, missed, deployGate, isConfigured, cors, getAddress } = this.#options;
+    const { nodes, rule, missed, deployGate, cors, getAddress } = this.#options;
     const { method, path } = request;
     const endpoint = this.find(path);
     if (!endpoint) {
       missed.watch(request, response);
-      if (!deployGate.isClosed || !isConfigured(getPathKey(path), method)) return next();
+      // Before the first start it may be for a node that has not come yet.
+      if (!deployGate.isClosed || deployGate.hasOpened || rule.mayBeAnsweredBehind(path, method)) return next();
       return void deployGate.wait(response, findNetwork(getAddress(request))).then((isOpen) => {
-        // From the beginning: the restarted flows have new layers, guards among them.
+        // From the beginning: the flows have new layers, guards among them.
         if (isOpen) nodes(request, response, next);
+        else if (hasNoBody(method)) next();
         else sendProblem(request, response, problems.deploying);
       });
     }

@@ -6,21 +6,21 @@ import { findNetwork } from "../auth/limits";
 import { isPattern } from "../config/paths";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { Problem } from "../request/problem";
-import { getPathKey, parseTarget, type Target } from "../request/target";
+import { parseTarget, type Target } from "../request/target";
 import type { DirectRule } from "./direct-rule";
 import { prepareForExpress } from "./express-request";
 import { readMark } from "./host-internals";
 import { handleRequest, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
-import { type Exchange, isHandshake, judgeHead, type ParsedRequest, waitForFlows } from "./receive-request";
+import { type Exchange, hasNoBody, isHandshake, judgeHead, type ParsedRequest, waitForFlows } from "./receive-request";
 
 interface EntryOptions extends Services {
   /** The path of `RED.httpNode` below this app, without a slash at its end. */
   readonly mountPath: string;
   readonly rule: DirectRule;
   readonly missed: MissedRequests;
-  /** Whether the saved flows have a node with this path key and method. */
-  readonly isConfigured: (key: string, method: string) => boolean;
+  /** Whether a path is Node-RED's own. */
+  readonly isAdminPath: (path: string) => boolean;
   /** Whether a route of another node takes the endpoint's requests with a path and by a method. */
   readonly isShadowed: (endpoint: Endpoint, path: string, method: string) => boolean;
   readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
@@ -32,7 +32,7 @@ interface EntryOptions extends Services {
  * reports requests that were answered in front of their endpoint.
  */
 export function makeEntry(options: EntryOptions): RequestHandler {
-  const { deployGate, registry, missed, isConfigured, makeExchange } = options;
+  const { deployGate, registry, missed, isAdminPath, makeExchange } = options;
   return (request: ParsedRequest & Request, response, next) => {
     const target = parseBelow(options.mountPath, request.url);
     const endpoint = target && registry.find(target.path);
@@ -54,10 +54,10 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     }
     missed.watch(request, response);
     if (!deployGate.isClosed || !target) return next();
-    // What has no body can wait behind everything else: it may be for the editor.
+    // Before the first start it may be for any path. What has no body can wait behind everything else.
     const passes = exchange
       ? !(judgeHead(exchange, endpoint) instanceof Problem)
-      : !/^(?:GET|HEAD)$/.test(method) && isConfigured(getPathKey(target.path), method);
+      : !deployGate.hasOpened && !hasNoBody(method) && !isAdminPath(target.path);
     if (!passes) return next();
     const waiting = exchange
       ? waitForFlows(exchange, deployGate)

@@ -35,8 +35,8 @@ interface FrontOptions extends Services {
   readonly missed: MissedRequests;
   readonly settings: HostSettings;
   readonly getMiddleware: () => RequestHandler[];
-  /** Whether the saved flows have a node with this path key and method. */
-  readonly isConfigured: (key: string, method: string) => boolean;
+  /** Whether a path is Node-RED's own. */
+  readonly isAdminPath: (path: string) => boolean;
 }
 
 /** Loads what only some settings need. An `import()` would be late, as the layers have their places from the start. */

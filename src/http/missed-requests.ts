@@ -7,18 +7,19 @@ import type { Reason } from "../auth/authenticator";
 import { recognise } from "../auth/diagnosis";
 import { findEventField } from "../auth/senders/table";
 import { fieldValues } from "../request/header-fields";
-import { isAdminPath } from "../config/paths";
+import { isAdminPath, normalisePath } from "../config/paths";
+import { text } from "../config/values";
 import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";
 import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
-import type { ConfiguredPaths, EndpointRegistry } from "../flow/endpoints";
+import type { EndpointRegistry } from "../flow/endpoints";
+import { listSavedNodes } from "../flow/node-red-internals";
 import { getPathKey, parseTarget } from "../request/target";
 import { clientAddress, getMountPath } from "./host-internals";
 
 interface MissedOptions {
   readonly registry: EndpointRegistry;
-  readonly configured: ConfiguredPaths;
   readonly report: (delivery: Delivery) => void;
 }
 
@@ -83,15 +84,13 @@ export class MissedRequests {
 
   /** The id of the node that was meant (empty where none is similar), and the reason. */
   #explain(method: string, path: string, mountPath: string, below = path): [string, string, Reason["values"]?] {
-    const { registry, configured } = this.#options;
+    const { registry } = this.#options;
     const atRoot = registry.find(path);
     if (mountPath !== "" && atRoot && takes(atRoot, method)) {
       return [atRoot.node.id, "pathRootMissing", { root: mountPath, path: mountPath + path }];
     }
-    const closed = configured.find(getPathKey(below));
-    if (closed !== undefined) return [closed, "pathClosed"];
-    const disabled = configured.findDisabled(getPathKey(below));
-    if (disabled !== undefined) return [disabled, "pathDisabled"];
+    const unopened = this.#findUnopened(getPathKey(below));
+    if (unopened) return unopened;
     const paths = registry.endpoints.filter((each) => takes(each, method)).map(({ config }) => config.path);
     const near = findSimilar(below, paths);
     const meant = near === undefined ? undefined : registry.find(near);
@@ -99,6 +98,18 @@ export class MissedRequests {
     const found = getPathKey(meant.config.path);
     const key = hasParameters(getPathKey(below), found) ? "pathMarkMissing" : "pathNear";
     return [meant.node.id, key, { path: mountPath + found }];
+  }
+
+  /** Finds a saved node with a path that it has not opened. An environment variable in its place is not looked up. */
+  #findUnopened(key: string): [id: string, reason: "pathClosed" | "pathDisabled"] | undefined {
+    const saved = listSavedNodes(this.#RED) ?? [];
+    const isIt = ({ type, relativePath }: (typeof saved)[number]) =>
+      type === "webhook-trigger" && getPathKey(normalisePath(text(relativePath))) === key;
+    const disabledTabs = new Set(saved.filter(({ disabled }) => disabled).map(({ id }) => id));
+    const isOn = ({ d, z = "" }: (typeof saved)[number]) => !d && !disabledTabs.has(z);
+    const found = saved.filter(isIt);
+    const [closed = found[0]] = found.filter(isOn);
+    return closed && [closed.id, isOn(closed) ? "pathClosed" : "pathDisabled"];
   }
 
   #report(

@@ -6,7 +6,15 @@ import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { Problem } from "../request/problem";
 import { findParsers, getLayers, insertLayer, type Layer, layerNames, readMark } from "./host-internals";
 import { isMediaType, prepareForExpress } from "./express-request";
-import { type Exchange, isHandshake, judgeHead, type ParsedRequest, receive, waitForFlows } from "./receive-request";
+import {
+  type Exchange,
+  hasNoBody,
+  isHandshake,
+  judgeHead,
+  type ParsedRequest,
+  receive,
+  waitForFlows,
+} from "./receive-request";
 import { isPattern } from "../config/paths";
 
 export interface RawBodyOptions {
@@ -63,7 +71,7 @@ function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyO
     const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
     if (mayBeOthers && !hasBody) return next();
     // The endpoint refuses other methods; another node may read their bodies.
-    if (!acceptsMethod(endpoint.config, method)) return /^(?:GET|HEAD|OPTIONS)$/.test(method) ? next() : leave();
+    if (!acceptsMethod(endpoint.config, method)) return hasNoBody(method) ? next() : leave();
     const exchange = makeExchange(request, response, endpoint);
     const headResult = judgeHead(exchange, endpoint);
     const isRefused = headResult instanceof Problem || "status" in headResult;

@@ -113,6 +113,11 @@ export interface Received {
   readonly decoded?: DecodedBody | undefined;
 }
 
+/** Whether requests by a method hardly have a body; something behind HTTP nodes, such as a folder, may answer them. */
+export function hasNoBody(method: string): boolean {
+  return /^(?:GET|HEAD|OPTIONS)$/.test(method);
+}
+
 export function getHead({ request, search }: Exchange): RequestHead {
   const { method = "", rawHeaders } = request;
   return { method, rawHeaders, search };

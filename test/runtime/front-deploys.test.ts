@@ -1,14 +1,16 @@
 import should from "should";
 import { setTimeout } from "node:timers/promises";
 import { putForward, withClock } from "../harness/clock";
-import { bearer, tab, token, webhook } from "../harness/flow";
-import { type Reply, send } from "../harness/http";
+import { github } from "../harness/documented";
+import { bearer, tab, webhook } from "../harness/flow";
+import { type Call, type Reply, send } from "../harness/http";
 import { useNodeRed } from "../harness/layouts";
 import { type Flow, NodeRed } from "../harness/node-red";
 
 /** How long requests wait for flows in all, in ms, as the contract says; and one more for rounding. */
 const maxWaitMs = 10_000 + 1;
 
+const secret = "a secret that is long enough";
 const flow = tab(webhook("hook", "/hook"));
 const missing: Flow = [...flow, { id: "missing", type: "no-such-node", z: "tab", x: 0, y: 0, wires: [] }];
 
@@ -48,7 +50,7 @@ async function deployInVain(nodeRed: NodeRed): Promise<void> {
 
 describe("flows that do not come back", () => {
   const settings = { runtimeState: { enabled: true } };
-  const nodeRed = useNodeRed({ flow, settings, env: { ...withClock, HOOK_PATH: "/by-env" } });
+  const nodeRed = useNodeRed({ flow, settings, env: withClock });
   beforeEach(() => putForward(nodeRed(), 0));
   afterEach(() => nodeRed().deploy(flow));
 
@@ -89,58 +91,67 @@ describe("flows that do not come back", () => {
     await putForward(nodeRed(), maxWaitMs - 6000);
     await isRefusedForNow(reply);
   });
-
-  it("holds requests for paths that are deployed while the flows are stopped", async () => {
-    await nodeRed().setState("stop");
-    (await send(nodeRed().node("/new"), { headers: bearer })).status.should.equal(404);
-    const [page, ...nodes] = tab(
-      webhook("new", "/New"),
-      webhook("by-env", "${HOOK_PATH}"),
-      webhook("by-tab", "${TAB_PATH}"),
-      webhook("disabled", "/disabled", { d: true }),
-    );
-    await nodeRed().sendFlows([{ ...page, env: [{ name: "TAB_PATH", type: "str", value: "/by-tab" }] }, ...nodes]);
-    (await send(nodeRed().node("/disabled"), { headers: bearer })).status.should.equal(404);
-    const replies: Promise<Reply>[] = [];
-    for (const path of ["/new", "/by-env/", "/by-tab"]) replies.push((await begin(nodeRed(), path, path)).reply);
-    await nodeRed().startFlows();
-    for (const reply of replies) (await reply).status.should.equal(200);
-  });
 });
 
-describe("flows that never start", () => {
-  it("hold requests for at most 10 s in safe mode, and then none until a deploy", async () => {
+describe("flows that do not start", () => {
+  it("hold what comes for at most 10 s in safe mode, and then nothing until a deploy", async () => {
     const nodeRed = await NodeRed.start({ flow, settings: { safeMode: true }, env: withClock }, false);
     try {
       await nodeRed.logged(/Flows stopped in safe mode/);
       const first = await begin(nodeRed, "first");
       await putForward(nodeRed, maxWaitMs);
-      should((await first.reply).status).equal(503);
+      await isRefusedForNow(first.reply);
       // The clock stands still: one that waited would wait for ever.
-      should((await (await begin(nodeRed, "second")).reply).status).equal(503);
-      (await send(nodeRed.node("/other"), { headers: { Authorization: token } })).status.should.equal(404);
+      await isRefusedForNow((await begin(nodeRed, "second")).reply);
+      (await send(nodeRed.node("/hook"), { method: "GET" })).status.should.equal(404);
       await nodeRed.deploy(flow);
       should((await (await begin(nodeRed, "deployed")).reply).status).equal(200);
+      (await send(nodeRed.node("/other"), { headers: bearer })).status.should.equal(404);
     } finally {
       await nodeRed.stop();
     }
   });
-});
 
-describe("a request by GET that waits for a node which the deploy adds", () => {
-  const slow = { id: "slow", type: "slow", wires: [] };
-  const code = `httpNodeMiddleware: (request, response, next) => (request.get("X-Evil") ? response.sendStatus(418) : next())`;
-  const nodeRed = useNodeRed({ flow: tab(slow), code });
-
-  it("meets the guards that stand in front of that node", async () => {
-    const end = await nodeRed().beginDeploy(tab(slow, webhook("hook", "/hook", { methods: ["GET"] })));
-    const get = async (trace: string, more: Record<string, string>) => {
-      const reply = send(nodeRed().node("/hook"), { method: "GET", headers: { ...bearer, ...more, "X-Trace": trace } });
-      await nodeRed().arrived(trace);
-      return { reply };
+  it("serve what has waited once they run: by any method, with its body as sent, and behind guards that came with them", async () => {
+    const code = `httpNodeMiddleware: (request, response, next) => (request.get("X-Evil") ? response.sendStatus(418) : next())`;
+    const env = { ...withClock, HOOK_PATH: "/by-env" };
+    const ping = github(secret);
+    const nodeRed = await NodeRed.start({ flow: missing, env, code }, false);
+    const wait = async (path: string, headers: Record<string, string>, { method = "POST", body = "" }: Call = {}) => {
+      const reply = send(nodeRed.node(path), { method, body, headers: { ...headers, "X-Trace": path } });
+      await nodeRed.arrived(path);
+      return { path, reply };
     };
-    const [evil, good] = [await get("evil", { "X-Evil": "1" }), await get("good", {})];
-    await end();
-    should([(await evil.reply).status, (await good.reply).status]).eql([418, 200]);
+    try {
+      await nodeRed.logged(/Waiting for missing types/);
+      const held = [
+        await wait("/hook", bearer),
+        await wait("/by-env", bearer),
+        await wait("/signed", ping.headers, ping),
+        await wait("/read?evil", { ...bearer, "X-Evil": "1" }, { method: "GET" }),
+        await wait("/read", bearer, { method: "GET" }),
+        await wait("/unknown", bearer),
+      ];
+      const signed = { sender: "github", verificationMethod: "signature", credentials: { secret } };
+      await nodeRed.deploy(
+        tab(
+          webhook("hook", "/hook"),
+          webhook("by-env", "${HOOK_PATH}"),
+          webhook("signed", "/signed", signed),
+          webhook("read", "/read", { methods: ["GET"] }),
+        ),
+      );
+      const statuses = held.map(async ({ path, reply }) => [path, (await reply).status] as const);
+      should(Object.fromEntries(await Promise.all(statuses))).eql({
+        "/hook": 200,
+        "/by-env": 200,
+        "/signed": 200,
+        "/read?evil": 418,
+        "/read": 200,
+        "/unknown": 404,
+      });
+    } finally {
+      await nodeRed.stop();
+    }
   });
 });

@@ -3,7 +3,7 @@ import should from "should";
 import { EventEmitter } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Completion } from "../../../src/flow/completion";
-import { checkInternals, findTemplateId, watchFlows, watchSavedFlows } from "../../../src/flow/node-red-internals";
+import { checkInternals, findTemplateId, watchFlows } from "../../../src/flow/node-red-internals";
 
 const knownHooks = ["preRoute", "preDeliver", "onReceive", "postReceive", "onComplete"];
 
@@ -172,26 +172,6 @@ describe("A delivery that is followed", () => {
     const ending = completion.follow("id", options);
     deliver(nodeRed, nodeRed.makeNode("a"), "id");
     (await ending).should.eql({ as: "succeeded" });
-  });
-});
-
-describe("Changes of the saved flows", () => {
-  for (const hasOtherEvents of [false, true]) {
-    it(`are noticed when the flows start, ${hasOtherEvents ? "without" : "with"} events to editors`, () => {
-      const nodeRed = new FakeNodeRed({ hasOtherEvents });
-      let isNoticed = false;
-      watchSavedFlows(nodeRed.RED, () => (isNoticed = true));
-      nodeRed.start();
-      isNoticed.should.be.true();
-    });
-  }
-
-  it("are noticed by events to editors while the flows are stopped", () => {
-    const nodeRed = new FakeNodeRed();
-    let isNoticed = false;
-    watchSavedFlows(nodeRed.RED, () => (isNoticed = true));
-    nodeRed.events.emit("runtime-event", {});
-    isNoticed.should.be.true();
   });
 });
 
