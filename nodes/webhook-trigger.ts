@@ -53,7 +53,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
   const { webhookTriggerBaseUrl: baseUrl = "", webhookTriggerMemory: memory, webhookTriggerDeliveries } = valid;
   if (given.length > 0) RED.log.info(RED._("settings.given", { settings: given.join(", ") }));
   for (const { name, examples } of invalid) RED.log.warn(RED._("settings.invalid", { name, examples }));
-  setBodyMemory(memory, common.limit);
+  setBodyMemory(memory, common.maxBodyBytes);
 
   servePage(RED, {
     settings: { roots: common.roots, baseUrl, given, keepsNothing: webhookTriggerDeliveries?.keep === 0 },
@@ -98,7 +98,7 @@ function prepare(RED: NodeAPI) {
     changes += 1;
     push();
   });
-  const limit = getBodyLimitBytes(RED);
+  const maxBodyBytes = getBodyLimitBytes(RED);
   // Loaded when the editor asks for something.
   let replays: Promise<Replays> | undefined;
   const loadReplays = async () => {
@@ -191,7 +191,7 @@ function prepare(RED: NodeAPI) {
     outcomes: observers.outcomes,
     roots,
     baseUrl: readOwnSettings(RED).valid.webhookTriggerBaseUrl,
-    limit,
+    maxBodyBytes,
     getChanges: () => changes,
   };
 }

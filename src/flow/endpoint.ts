@@ -5,6 +5,7 @@ import type { Authenticator } from "../auth/authenticator";
 import { createLimits, type Limits, type LimitServices } from "../auth/limits";
 import type { Sender } from "../auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../auth/senders/table";
+import { isPattern } from "../config/paths";
 import type { WebhookConfig } from "../config/parse";
 import type { IncomingDelivery } from "../deliveries/delivery";
 import type { DeliveryLog } from "../deliveries/delivery-log";
@@ -24,12 +25,14 @@ const maxWaitMs = 10_000;
 export interface Endpoint {
   readonly node: Node;
   readonly config: WebhookConfig;
+  /** Whether its path has parameters. */
+  readonly hasParameters: boolean;
   readonly authenticator: Authenticator;
   /** The refusal (405) of methods that do not start the flow. */
   readonly methodNotAllowed: Problem;
   readonly sender: { readonly id: SenderId; readonly row: Sender } | undefined;
   /** How many bytes a body may have, before and after decoding. */
-  readonly limit: number;
+  readonly maxBodyBytes: number;
   /** Allowed addresses and rate; missing: no limits. */
   readonly limits: Limits | undefined;
   /** Missing: every verified request starts the flow. */
@@ -54,14 +57,14 @@ export interface Endpoint {
 
 type EndpointParts = Pick<
   Endpoint,
-  "config" | "authenticator" | "limit" | "guaranteed" | "records" | "outcomes" | "owed"
+  "config" | "authenticator" | "maxBodyBytes" | "guaranteed" | "records" | "outcomes" | "owed"
 > & {
   readonly limiting: LimitServices;
   readonly duplicates: Duplicates;
 };
 
 export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): Endpoint {
-  const { config, authenticator, limit, guaranteed, records, outcomes, owed } = parts;
+  const { config, authenticator, maxBodyBytes, guaranteed, records, outcomes, owed } = parts;
   const { reply, access } = config;
   const bodyDigest = access.method === "jwt" ? access.bodyDigest : undefined;
   const sender = isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined;
@@ -72,7 +75,8 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
     patience: reply.by === "flow" ? reply.timeout : maxWaitMs,
   };
   return {
-    ...{ node, config, authenticator, sender, limit, guaranteed, records, outcomes, owed },
+    ...{ node, config, authenticator, sender, maxBodyBytes, guaranteed, records, outcomes, owed },
+    hasParameters: isPattern(config.path),
     methodNotAllowed: refuseOtherMethods(config.methods),
     limits: createLimits(config, node.id, parts.limiting),
     filter: config.events.length + config.conditions.length > 0 ? new Filter(config) : undefined,
@@ -80,6 +84,11 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
     newId: () => RED.util.generateId(),
     deliver: (delivery, flowReply) => sendMessage(node, createMessage(RED, node, delivery, config, flowReply), config),
   };
+}
+
+/** Whether a handshake may come by a method, besides those that start the flow. */
+export function mayGreetBy({ authenticator }: Pick<Endpoint, "authenticator">, method: string): boolean {
+  return authenticator.methods.includes(method);
 }
 
 /** Whether requests by a method may start the flow. HEAD is accepted with GET, but starts no flow. */

@@ -25,7 +25,7 @@ interface WaitingSender {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** When it was received (`performance.now()`). */
-  readonly start: number;
+  readonly startedAt: number;
   /** Whether it is a test request. */
   readonly isTest?: boolean;
 }
@@ -102,7 +102,7 @@ export class FlowReply {
       next: () => undefined,
     });
     Object.assign(Object.setPrototypeOf(response, app.response) as object, { req: request, locals: {} });
-    return new FlowReply({ id: "", request, response, start: performance.now() }, undefined, reply.timeout);
+    return new FlowReply({ id: "", request, response, startedAt: performance.now() }, undefined, reply.timeout);
   }
 
   /** A stop has ended the flow: the sender is asked to try again. */
@@ -186,8 +186,8 @@ export class FlowReply {
     const { outcomes, authenticator, records } = owner;
     const { guaranteed } = owner.config;
     const { id: node } = owner.node;
-    const { id, start } = this.#waiting;
-    const milliseconds = performance.now() - start;
+    const { id, startedAt } = this.#waiting;
+    const milliseconds = performance.now() - startedAt;
     if (how === "answered") outcomes.emit("replied", { node, id, milliseconds, contentLength: this.#length });
     else if (problem === problems.flowLate && cause === undefined) outcomes.emit("unanswered", { node, id });
     else if (problem) outcomes.emit("refused", { node, authenticator, problem, cause });

@@ -19,7 +19,7 @@ interface GuaranteedServices {
   readonly config: WebhookConfig;
   readonly authenticator: Authenticator;
   /** How many bytes a body may have. */
-  readonly limit: number;
+  readonly maxBodyBytes: number;
   readonly outcomes: Outcomes;
   readonly queue: DeliveryQueue;
   readonly deployGate: DeployGate;
@@ -107,9 +107,9 @@ export class GuaranteedFlow implements Consumer {
   }
 
   async #run(stored: StoredDelivery): Promise<AttemptResult> {
-    const { config, limit, deployGate, owed } = this.#services;
+    const { config, maxBodyBytes, deployGate, owed } = this.#services;
     const { id, head } = stored.delivery;
-    const delivery = await restoreDelivery(stored, limit, config.rawBody);
+    const delivery = await restoreDelivery(stored, maxBodyBytes, config.rawBody);
     if (delivery instanceof Problem) return { as: "failed", error: delivery.detail };
     // After a deploy in between, the message is for the node that came in place of this one.
     const isRunning = !deployGate.isClosed && this.#RED.nodes.getNode(this.#node.id) === this.#node;

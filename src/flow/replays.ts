@@ -159,10 +159,10 @@ export class Replays {
   }
 
   async #start(endpoint: Endpoint, stored: StoredDelivery): Promise<Obstacle | undefined> {
-    const { node, config, limit, guaranteed, records } = endpoint;
+    const { node, config, maxBodyBytes, guaranteed, records } = endpoint;
     // The flow may change the bytes that it gets.
     const own = { ...stored, body: Buffer.from(stored.body) };
-    const restored = await restoreDelivery(own, limit, config.rawBody).catch(() => undefined);
+    const restored = await restoreDelivery(own, maxBodyBytes, config.rawBody).catch(() => undefined);
     if (!restored || restored instanceof Problem) return "unreadable";
     if (this.#deployGate.isClosed || this.#RED.nodes.getNode(node.id) !== node) return "notOpen";
     if (guaranteed) return (await guaranteed.enqueue(stored)) && "notKept";

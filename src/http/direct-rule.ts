@@ -1,7 +1,6 @@
 // Whether a request can be handled before Express has run: when nothing of others stands in front of its endpoint.
 
 import type { Express, RequestHandler } from "express";
-import { isPattern } from "../config/paths";
 import type { HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
 import { getLayers, getMountPath, getParent, type Layer, layerNames, matches } from "./host-internals";
@@ -79,7 +78,7 @@ export class DirectRule {
   #look(endpoint: Endpoint): LayersInFront {
     const { path, methods } = endpoint.config;
     // Which layers a request meets depends on its parameters: it meets all of them.
-    if (isPattern(path)) return { isPlain: false, isAdminPlain: false, adminCors: undefined };
+    if (endpoint.hasParameters) return { isPlain: false, isAdminPlain: false, adminCors: undefined };
     const { root, admin, nodes } = this.#apps;
     const { httpNodeMiddleware, httpNodeCors } = this.#settings;
     const fullPath = (getMountPath(nodes) ?? "") + path;

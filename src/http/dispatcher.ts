@@ -1,16 +1,16 @@
 // The dispatcher: endpoints stand where an `http in` node would, behind all guards.
 
-import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from "express";
 import { createRequire } from "node:module";
 import { findNetwork } from "../auth/limits";
-import { acceptsMethod, type Endpoint } from "../flow/endpoint";
+import { acceptsMethod, type Endpoint, mayGreetBy } from "../flow/endpoint";
 import { sendProblem } from "../flow/reply";
 import { hasCaseOf, readParameters } from "../request/path-patterns";
 import { problems } from "../request/problem";
-import { parseTarget, type Target } from "../request/target";
+import { parseTarget } from "../request/target";
 import type { DirectRule } from "./direct-rule";
 import {
+  clientAddress,
   getLayers,
   getRouter,
   insertLayer,
@@ -21,7 +21,7 @@ import {
 } from "./host-internals";
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
-import { type Exchange, hasNoBody, isHandshake, type ParsedRequest } from "./receive-request";
+import { type Arrived, arrive, hasNoBody, isHandshake } from "./receive-request";
 
 interface DispatcherOptions extends Services {
   readonly nodes: Express;
@@ -31,8 +31,6 @@ interface DispatcherOptions extends Services {
   readonly getMiddleware: () => RequestHandler[];
   /** Node-RED's `httpNodeCors`. */
   readonly cors: RequestHandler | undefined;
-  readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
-  readonly getAddress: (request: IncomingMessage) => string;
 }
 
 /** Matches every path. It is a route because a middleware may leave its route. */
@@ -145,8 +143,8 @@ export class Dispatcher {
     if (!endpoint || !place.endpoints.has(endpoint)) return leave(request, next);
     if (!this.#isFor(request, response, endpoint)) return leave(request, next);
     this.#options.missed.ignore(response);
-    const params = readParameters(endpoint.config.path, request.path);
-    if (!params) return refuse(this.#makeExchange(request, response), endpoint, problems.pathMalformed);
+    const params = endpoint.hasParameters ? readParameters(endpoint.config.path, request.path) : {};
+    if (!params) return refuse(this.#arrive(request, response), endpoint, problems.pathMalformed);
     // A middleware sees the route and the parameters that an `http in` node would have.
     request.params = params;
     request.route = Object.create(request.route as object, {
@@ -158,22 +156,21 @@ export class Dispatcher {
     });
   }
 
-  #isFor(request: Request, response: ServerResponse, endpoint: Endpoint): boolean {
+  #isFor(request: Request, response: Response, endpoint: Endpoint): boolean {
     if (acceptsMethod(endpoint.config, request.method)) return true;
-    if (!endpoint.authenticator.methods.includes(request.method)) return false;
-    return isHandshake(this.#makeExchange(request, response), endpoint);
+    return mayGreetBy(endpoint, request.method) && isHandshake(this.#arrive(request, response), endpoint);
   }
 
   /** Behind all nodes: refuses other methods, and requests that need the restarted flows. */
   readonly #conclude: RequestHandler = (request, response, next) => {
-    const { nodes, rule, missed, deployGate, cors, getAddress } = this.#options;
+    const { nodes, rule, missed, deployGate, cors } = this.#options;
     const { method, path } = request;
     const endpoint = this.find(path);
     if (!endpoint) {
       missed.watch(request, response);
       // Before the first start it may be for a node that has not come yet.
       if (!deployGate.isClosed || deployGate.hasOpened || rule.mayBeAnsweredBehind(path, method)) return next();
-      return void deployGate.wait(response, findNetwork(getAddress(request))).then((isOpen) => {
+      return void deployGate.wait(response, findNetwork(clientAddress(nodes, request))).then((isOpen) => {
         // From the beginning: the flows have new layers, guards among them.
         if (isOpen) nodes(request, response, next);
         else if (hasNoBody(method)) next();
@@ -190,9 +187,9 @@ export class Dispatcher {
     if (acceptsMethod(endpoint.config, method) || method === "OPTIONS") return next();
     if (rule.mayBeAnsweredBehind(path, method)) return next();
     missed.ignore(response);
-    const exchange = this.#makeExchange(request, response);
-    if (endpoint.authenticator.methods.includes(method)) void handleRequest(exchange, endpoint, this.#options);
-    else refuse(exchange, endpoint, endpoint.methodNotAllowed);
+    const arrived = this.#arrive(request, response);
+    if (mayGreetBy(endpoint, method)) void handleRequest(arrived, endpoint, this.#options);
+    else refuse(arrived, endpoint, endpoint.methodNotAllowed);
   };
 
   /** A handshake by OPTIONS looks like a preflight request (Fetch §4.8). */
@@ -206,19 +203,19 @@ export class Dispatcher {
     const endpoint = this.find(request.path);
     if (!endpoint && this.#options.deployGate.isClosed) return void sendProblem(request, response, problems.deploying);
     if (!endpoint) return leave(request, next);
-    void handleRequest(this.#makeExchange(request, response), endpoint, this.#options);
+    void handleRequest(this.#arrive(request, response), endpoint, this.#options);
   };
 
   /** A middleware has failed. */
   readonly #fail: ErrorRequestHandler = (error: unknown, request: Request, response, _next) => {
     const endpoint = this.find(request.path);
-    if (endpoint) refuse(this.#makeExchange(request, response), endpoint, problems.unforeseen, undefined, error);
+    if (endpoint) refuse(this.#arrive(request, response), endpoint, problems.unforeseen, { cause: error });
     else sendProblem(request, response, problems.unforeseen);
   };
 
-  #makeExchange(request: Request, response: ServerResponse): Exchange {
+  #arrive(request: Request, response: Response): Arrived {
     const { search } = parseTarget(request.url);
-    return this.#options.makeExchange(request, response, { path: request.path, search });
+    return arrive(this.#options.nodes, request, response, { path: request.path, search });
   }
 }
 

@@ -1,21 +1,29 @@
 // The first layer of the app in which Node-RED's apps are mounted.
 
-import type { Request, RequestHandler } from "express";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Express, Request, RequestHandler } from "express";
 import { findNetwork } from "../auth/limits";
-import { isPattern } from "../config/paths";
-import { acceptsMethod, type Endpoint } from "../flow/endpoint";
+import { acceptsMethod, type Endpoint, mayGreetBy } from "../flow/endpoint";
 import { Problem } from "../request/problem";
 import { parseTarget, type Target } from "../request/target";
 import type { DirectRule } from "./direct-rule";
 import { prepareForExpress } from "./express-request";
-import { readMark } from "./host-internals";
+import { clientAddress, readMark } from "./host-internals";
 import { handleRequest, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
-import { type Exchange, hasNoBody, isHandshake, judgeHead, type ParsedRequest, waitForFlows } from "./receive-request";
+import {
+  type Arrived,
+  arrive,
+  hasNoBody,
+  isHandshake,
+  judge,
+  type ParsedRequest,
+  waitForFlows,
+} from "./receive-request";
 
 interface EntryOptions extends Services {
-  /** The path of `RED.httpNode` below this app, without a slash at its end. */
+  /** The app for HTTP nodes. */
+  readonly nodes: Express;
+  /** Its path below this app, without a slash at its end. */
   readonly mountPath: string;
   readonly rule: DirectRule;
   readonly missed: MissedRequests;
@@ -23,8 +31,6 @@ interface EntryOptions extends Services {
   readonly isAdminPath: (path: string) => boolean;
   /** Whether a route of another node takes the endpoint's requests with a path and by a method. */
   readonly isShadowed: (endpoint: Endpoint, path: string, method: string) => boolean;
-  readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
-  readonly getAddress: (request: IncomingMessage) => string;
 }
 
 /**
@@ -32,51 +38,51 @@ interface EntryOptions extends Services {
  * reports requests that were answered in front of their endpoint.
  */
 export function makeEntry(options: EntryOptions): RequestHandler {
-  const { deployGate, registry, missed, isAdminPath, makeExchange } = options;
+  const { nodes, deployGate, registry, missed, isAdminPath } = options;
   return (request: ParsedRequest & Request, response, next) => {
     const target = parseBelow(options.mountPath, request.url);
     const endpoint = target && registry.find(target.path);
-    const exchange = endpoint && makeExchange(request, response, target);
-    if (exchange && !deployGate.isClosed && isDirect(exchange, endpoint, options)) {
+    const arrived = endpoint && arrive(nodes, request, response, target);
+    if (arrived && !deployGate.isClosed && isDirect(arrived, endpoint, options)) {
       const { adminCors } = options.rule.getFront(endpoint);
       // A handshake by OPTIONS looks like a preflight request (Fetch §4.8).
-      if (!adminCors || request.method === "OPTIONS") return void handleRequest(exchange, endpoint, options);
-      return void adminCors(request, response, () => void handleRequest(exchange, endpoint, options));
+      if (!adminCors || request.method === "OPTIONS") return void handleRequest(arrived, endpoint, options);
+      return void adminCors(request, response, () => void handleRequest(arrived, endpoint, options));
     }
     const { method } = request;
     const isShadowed = endpoint ? options.isShadowed(endpoint, target.path, method) : false;
-    const hasParameters = endpoint !== undefined && isPattern(endpoint.config.path);
+    const hasParameters = endpoint?.hasParameters === true;
     // One of many requests that the path matches: it is the other node's, whatever is being deployed.
     if (isShadowed && hasParameters) return next();
     // Requests by other methods may be for another node, as those with parameters.
-    if (exchange && acceptsMethod(endpoint.config, method) && !isShadowed && !hasParameters) {
+    if (arrived && acceptsMethod(endpoint.config, method) && !isShadowed && !hasParameters) {
       prepareForExpress(request, response);
     }
     missed.watch(request, response);
     if (!deployGate.isClosed || !target) return next();
     // Before the first start it may be for any path. What has no body can wait behind everything else.
-    const passes = exchange
-      ? !(judgeHead(exchange, endpoint) instanceof Problem)
+    const passes = arrived
+      ? !(judge(arrived, endpoint).result instanceof Problem)
       : !deployGate.hasOpened && !hasNoBody(method) && !isAdminPath(target.path);
     if (!passes) return next();
-    const waiting = exchange
-      ? waitForFlows(exchange, deployGate)
-      : deployGate.wait(response, findNetwork(options.getAddress(request)));
+    const waiting = arrived
+      ? waitForFlows(arrived, deployGate)
+      : deployGate.wait(response, findNetwork(clientAddress(nodes, request)));
     void waiting.then(() => {
       if (!response.destroyed) next();
     });
   };
 }
 
-function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: EntryOptions): boolean {
-  const { request, path } = exchange;
-  const { method = "" } = request;
+function isDirect(arrived: Arrived, endpoint: Endpoint, { rule, isShadowed }: EntryOptions): boolean {
+  const { request, path } = arrived;
+  const { method } = arrived.head;
   // Only the exact configured path, which cannot be read in two ways.
   if (path !== endpoint.config.path || endpoint.config.reply.by === "flow" || isShadowed(endpoint, path, method))
     return false;
   if (request[readMark] || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
   if (acceptsMethod(endpoint.config, method)) return true;
-  return endpoint.authenticator.methods.includes(method) && isHandshake(exchange, endpoint);
+  return mayGreetBy(endpoint, method) && isHandshake(arrived, endpoint);
 }
 
 /** The path below a mount, of a target in plain origin-form. */

@@ -2,12 +2,11 @@
 
 import type { Request } from "express";
 import type { ServerResponse } from "node:http";
-import { isPattern } from "../config/paths";
 import { decodeContentSync } from "../request/body";
 import { decodeBody } from "../request/decode";
 import { Problem } from "../request/problem";
 import { readMark } from "./host-internals";
-import { type Exchange, findExchange, type ParsedRequest } from "./receive-request";
+import { findShared, type ParsedRequest, type Received, seeNoBody } from "./receive-request";
 
 /**
  * Adds the properties that Express and Node-RED's middleware will set. Express changes the prototypes of a request in
@@ -37,26 +36,26 @@ const laterProperties = ["res", "query", "route", readMark, "secret", "cookies",
  */
 const lazyBody: PropertyDescriptor & ThisType<ParsedRequest & Request> = {
   get() {
-    const exchange = this.res && findExchange(this.res);
-    if (!exchange || (!exchange.body && !exchange.received && !exchange.isBehindParsers)) return undefined;
-    return (exchange.body ??= readForMiddleware(this, exchange)).value;
+    const shared = this.res && findShared(this.res);
+    if (shared?.received) shared.body ??= readForMiddleware(this, shared.received);
+    return shared?.body?.value;
   },
   set(value: unknown) {
-    const exchange = this.res && findExchange(this.res);
-    if (exchange) exchange.body = { value };
+    const shared = this.res && findShared(this.res);
+    // What it was before, it still is.
+    if (shared?.body && shared.body.value === value) return;
+    if (shared) shared.body = { value };
     else Object.defineProperty(this, "body", { value, writable: true, enumerable: true, configurable: true });
   },
   configurable: true,
   enumerable: true,
 };
 
-function readForMiddleware(request: Request, exchange: Exchange): NonNullable<Exchange["body"]> {
-  const { bytes, endpoint, verdict } = exchange.received ?? {};
-  const isVerified = verdict !== undefined && !(verdict instanceof Problem) && "credential" in verdict;
+function readForMiddleware(request: Request, { bytes, endpoint, verdict }: Received): ReturnType<typeof seeNoBody> {
+  const isVerified = !(verdict instanceof Problem) && "credential" in verdict;
   // The body may be another node's.
-  if (!bytes || !endpoint || !(isVerified || isPattern(endpoint.config.path)))
-    return { value: (exchange.emptyBody ??= {}) };
-  const value = parseForMiddleware(request, bytes, endpoint.limit);
+  if (!bytes || !(isVerified || endpoint.hasParameters)) return seeNoBody();
+  const value = parseForMiddleware(request, bytes, endpoint.maxBodyBytes);
   return { value, json: JSON.stringify(value) };
 }
 

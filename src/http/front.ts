@@ -2,18 +2,16 @@
 
 import type { Express, RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import type { HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
-import { parseTarget, type Target } from "../request/target";
+import { parseTarget } from "../request/target";
 import { Dispatcher } from "./dispatcher";
 import { type Apps, DirectRule } from "./direct-rule";
 import { makeEntry } from "./entry";
 import {
   canParseUrl,
   canRunParameterHandlers,
-  clientAddress,
   findParsers,
   getLayers,
   getMountPath,
@@ -28,8 +26,7 @@ import {
 import type { Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { addHandshakeLayer, addRawBodyLayer, type RawBodyOptions } from "./raw-body";
-import { type Exchange, type ParsedRequest, toExchange } from "./receive-request";
-import { isPattern } from "../config/paths";
+import { arrive } from "./receive-request";
 
 interface FrontOptions extends Services {
   readonly missed: MissedRequests;
@@ -69,15 +66,12 @@ export class HttpFront {
       getLayer: (endpoint) => this.#dispatcher.getLayer(endpoint),
     });
     const cors = httpNodeCors ? ((load("cors") as typeof import("cors"))(httpNodeCors) as RequestHandler) : undefined;
-    const common = {
-      ...options,
-      rule: this.#rule,
-      cors,
-      makeExchange: this.#makeExchange,
-      getAddress: this.#getAddress,
-    };
-    this.#dispatcher = new Dispatcher({ ...common, nodes });
-    if (root) this.#addEntry(root, common);
+    const common = { ...options, nodes, rule: this.#rule };
+    this.#dispatcher = new Dispatcher({ ...common, cors });
+    if (root) {
+      const mountPath = getMountPath(nodes) ?? "";
+      this.#add(insertLayer(root, makeEntry({ ...common, mountPath, isShadowed: this.#isShadowed }), 0));
+    }
     this.#addRawBody();
     this.#declineUpgrades();
     this.#refuseUnreadableUpgrades();
@@ -122,11 +116,6 @@ export class HttpFront {
     this.#reportShadowed();
   }
 
-  #addEntry(root: Express, options: Omit<Parameters<typeof makeEntry>[0], "mountPath" | "isShadowed">): void {
-    const mountPath = getMountPath(this.#apps.nodes) ?? "";
-    this.#add(insertLayer(root, makeEntry({ ...options, mountPath, isShadowed: this.#isShadowed }), 0));
-  }
-
   #addRawBody(): void {
     const { adminNodes, nodes } = this.#apps;
     const admin = this.#findAdminInFront();
@@ -140,12 +129,12 @@ export class HttpFront {
         const nodePath = pathOf(path);
         const endpoint = nodePath === undefined ? undefined : this.#dispatcher.find(nodePath);
         if (!endpoint || nodePath === undefined || this.#isShadowed(endpoint, nodePath, method)) return undefined;
-        const isAdminRoute = isPattern(endpoint.config.path) && hasRoute(getLayers(adminNodes), path, method);
+        const isAdminRoute = endpoint.hasParameters && hasRoute(getLayers(adminNodes), path, method);
         return isAdminRoute ? undefined : endpoint;
       },
-      makeExchange: (request, response) => {
+      arrive: (request, response) => {
         const { search } = parseTarget(request.url);
-        return this.#makeExchange(request, response, { path: pathOf(request.path) ?? "", search });
+        return arrive(nodes, request, response, { path: pathOf(request.path) ?? "", search });
       },
       mayLeaveAdmin: (endpoint) => this.#rule.getFront(endpoint).isAdminPlain,
     };
@@ -156,11 +145,6 @@ export class HttpFront {
   #add(layer: Layer | undefined): void {
     if (layer) this.#ours.add(layer);
   }
-
-  readonly #makeExchange = (request: ParsedRequest, response: ServerResponse, target: Target): Exchange =>
-    toExchange(request, response, target, this.#getAddress);
-
-  readonly #getAddress = (request: IncomingMessage) => clientAddress(this.#apps.nodes, request);
 
   /**
    * RFC 9110 §7.8 allows to ignore `Upgrade`. curl's `--http2` and Java's HttpClient ask for HTTP/2 with every POST;
@@ -197,7 +181,7 @@ export class HttpFront {
 
   /** Express answers HEAD by the routes for GET. */
   readonly #isShadowed = (endpoint: Endpoint, path: string, method: string): boolean =>
-    isPattern(endpoint.config.path)
+    endpoint.hasParameters
       ? this.#isTakenBefore(endpoint, path, method)
       : this.#shadowed.get(endpoint)?.has(method === "HEAD" ? "GET" : method) === true;
 
@@ -219,7 +203,7 @@ export class HttpFront {
       if (typeof path !== "string" || path.includes("*")) continue;
       const endpoints = path.includes(":")
         ? registry.endpoints.filter((endpoint) => matches(layer, endpoint.config.path))
-        : [registry.find(path)].filter((endpoint) => endpoint && !isPattern(endpoint.config.path));
+        : [registry.find(path)].filter((endpoint) => endpoint?.hasParameters === false);
       for (const endpoint of endpoints) {
         const own = endpoint && this.#dispatcher.getLayer(endpoint);
         const taken = endpoint?.config.methods.filter((each) => methods[each.toLowerCase()]) ?? [];

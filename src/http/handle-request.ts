@@ -1,4 +1,4 @@
-// A request for an endpoint: authenticate, read, verify, decode, filter, deduplicate, store, dispatch, reply.
+// A request for an endpoint: authenticate, read, verify, decode, filter, deduplicate, record, start the flow, reply.
 
 import {
   type Authenticated,
@@ -11,13 +11,15 @@ import type { Source } from "../auth/senders/sender";
 import { Fields, isInBody } from "../auth/request-values";
 import { readSenderDelivery, readSubscriptions, type SenderDelivery } from "../auth/sender-delivery";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
-import type { KnownDuplicate } from "../deliveries/duplicates";
+import type { DuplicateGuard, KnownDuplicate } from "../deliveries/duplicates";
 import type { Change, Reservation } from "../deliveries/queue";
 import type { SentRequest } from "../deliveries/record";
 import type { DeployGate } from "../flow/deploy-gate";
 import type { Endpoint } from "../flow/endpoint";
 import type { EndpointRegistry } from "../flow/endpoints";
+import type { Filter } from "../flow/filter";
 import { FlowReply } from "../flow/flow-reply";
+import type { GuaranteedFlow } from "../flow/guaranteed";
 import { composePayload } from "../flow/message";
 import type { AcceptedEvent } from "../flow/outcomes";
 import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "../flow/reply";
@@ -27,29 +29,32 @@ import { Interference, Problem, problems } from "../request/problem";
 import { toObject } from "../request/target";
 import { describeRequest, redactPath, removeCredential } from "../request/request-info";
 import {
-  type Exchange,
-  getHead,
+  type Arrived,
   handToFlow,
+  judge,
   receive,
   type Received,
   takeChangedBody,
   waitForFlows,
 } from "./receive-request";
-import { isPattern } from "../config/paths";
 
 export interface Services {
   readonly registry: EndpointRegistry;
   readonly deployGate: DeployGate;
 }
 
-/** A verified request on its way to the flow. */
-interface Accepted {
-  readonly exchange: Exchange;
+/** The fourth stage: a request whose body was verified and decoded. */
+interface Decoded {
+  readonly arrived: Arrived;
   readonly endpoint: Endpoint;
   readonly authenticated: Authenticated;
-  readonly isTest: boolean;
-  readonly delivery: IncomingDelivery;
+  readonly body: DecodedBody;
   readonly sent: SentRequest;
+}
+
+/** The last stage: a request that the flow is to get, or has got before. */
+interface Accepted extends Pick<Decoded, "arrived" | "endpoint" | "authenticated" | "sent"> {
+  readonly delivery: IncomingDelivery;
   /** Missing where duplicates are not ignored, or the request has no value for the key. */
   readonly reservation: Reservation | undefined;
   readonly lacksKey: boolean;
@@ -58,32 +63,34 @@ interface Accepted {
 /**
  * Handles a request from its head to the reply. Never rejects.
  *
- * @param known the endpoint of its path; during a deploy, the one before it
+ * @param found the endpoint of its path; during a deploy, the one before it
  */
-export async function handleRequest(exchange: Exchange, known: Endpoint, services: Services): Promise<void> {
-  let endpoint = known;
+export async function handleRequest(arrived: Arrived, found: Endpoint, services: Services): Promise<void> {
+  let endpoint = found;
+  let body: Buffer | undefined;
   // After a deploy, the refusal is counted for the new endpoint of the path.
-  const findCurrent = () => services.registry.find(exchange.path) ?? endpoint;
-  let bytes: Buffer | undefined;
+  const findCurrent = () => services.registry.find(arrived.path) ?? endpoint;
   try {
     if (services.deployGate.isClosed) {
-      const current = await findAfterDeploy(exchange, services);
-      if (current instanceof Problem) return refuse(exchange, endpoint, current);
+      const current = await findAfterDeploy(arrived, services);
+      if (current instanceof Problem) return refuse(arrived, endpoint, current);
       endpoint = current;
     }
-    const received = takeReceived(exchange, endpoint) ?? (await receive(exchange, endpoint));
-    bytes = received.bytes;
+    const received = takeReceived(arrived, endpoint) ?? (await receive(arrived, judge(arrived, endpoint)));
     const { verdict } = received;
-    if (verdict instanceof Problem) return refuse(exchange, endpoint, verdict, bytes);
-    if ("status" in verdict) return answerHandshake(exchange, endpoint, verdict, bytes);
+    body = received.bytes;
+    if (verdict instanceof Problem) return refuse(arrived, endpoint, verdict, { body });
+    if ("status" in verdict) return answerHandshake(arrived, endpoint, verdict, body);
     // A credential that a guard in front has removed is missing.
-    if (isCredentialRemoved(endpoint.authenticator, exchange.request))
-      return refuse(exchange, endpoint, endpoint.authenticator.missing, bytes);
-    if (isPreview(exchange.request)) return sendReply(exchange.request, exchange.response, noContent);
-    const problem = await accept(exchange, received, verdict, services);
-    if (problem) refuse(exchange, findCurrent(), problem, bytes);
-  } catch (error) {
-    refuse(exchange, findCurrent(), problems.unforeseen, bytes, error);
+    const { authenticator } = endpoint;
+    if (isCredentialRemoved(authenticator, arrived.request)) {
+      return refuse(arrived, endpoint, authenticator.missing, { body });
+    }
+    if (isPreview(arrived)) return sendReply(arrived.request, arrived.response, noContent);
+    const problem = await accept(arrived, received, verdict, services);
+    if (problem) refuse(arrived, findCurrent(), problem, { body });
+  } catch (cause) {
+    refuse(arrived, findCurrent(), problems.unforeseen, { body, cause });
   }
 }
 
@@ -93,119 +100,91 @@ const noContent: Reply = { status: 204, headers: {}, body: "" };
  * Whether a request must have no effect: HEAD asks what GET would answer (RFC 9110 §9.3.2), and browsers fetch pages
  * ahead (Fetch, `Sec-Purpose`).
  */
-function isPreview({ method, headers }: Exchange["request"]): boolean {
+function isPreview({ head: { method }, request: { headers } }: Arrived): boolean {
   if (method !== "GET") return method === "HEAD";
   return [headers["sec-purpose"], headers.purpose].some((purpose) => /^prefetch\b/i.test(String(purpose)));
 }
 
-/**
- * Whether a browser opens the address as a page: an operator looks whether it is there, which says nothing of a sender.
- * Without HTTPS, browsers send no `Sec-Fetch-Mode` (Fetch Metadata §2.2).
- */
-function isPageView({ method, headers }: Exchange["request"]): boolean {
-  return method === "GET" && (headers["sec-fetch-mode"] === "navigate" || /\btext\/html\b/i.test(headers.accept ?? ""));
-}
-
 /** What an earlier layer has received. Also used after a deploy, when the body is gone. */
-function takeReceived({ received }: Exchange, endpoint: Endpoint): Received | undefined {
+function takeReceived({ shared: { received } }: Arrived, endpoint: Endpoint): Received | undefined {
   const isOfNode = received?.verdict instanceof Problem && received.endpoint.node.id === endpoint.node.id;
   return received?.endpoint === endpoint || isOfNode ? received : undefined;
 }
 
 /** Waits until the flows run, and finds the endpoint. */
-async function findAfterDeploy(exchange: Exchange, { deployGate, registry }: Services): Promise<Endpoint | Problem> {
-  if (!(await waitForFlows(exchange, deployGate))) return problems.deploying;
-  return registry.find(exchange.path) ?? problems.gone;
+async function findAfterDeploy(arrived: Arrived, { deployGate, registry }: Services): Promise<Endpoint | Problem> {
+  if (!(await waitForFlows(arrived, deployGate))) return problems.deploying;
+  return registry.find(arrived.path) ?? problems.gone;
 }
 
 /** @returns the problem that keeps the flow from starting */
 async function accept(
-  exchange: Exchange,
+  arrived: Arrived,
   received: Received,
   authenticated: Authenticated,
   services: Services,
 ): Promise<Problem | undefined> {
-  const { request, response } = exchange;
-  const { endpoint, bytes = Buffer.alloc(0) } = received;
   const { deployGate } = services;
-  if (deployGate.isClosed && !(await waitForFlows(exchange, deployGate, received))) return problems.deploying;
-  const parsed = received.parsed ?? takeChangedBody(exchange);
-  const network = findNetwork(exchange.ip);
-  // What was verified is what the flow gets.
-  const verified = parsed === received.parsed ? received.decoded : undefined;
-  const body = verified ?? new DecodedBody({ network, request, parsed }, bytes);
-  const decoded = body.decode(endpoint.limit);
-  const content = decoded instanceof Promise ? await decoded : decoded;
-  if (content instanceof Problem) return content;
-  const isTest = authenticated.isTest === true;
-  // Test requests are all alike.
-  const guard = isTest ? undefined : endpoint.duplicates;
-  // Uploaded files that another parser has read cannot be stored.
-  const hasFiles = endpoint.guaranteed !== undefined && parsed?.files !== undefined;
-  const needsBytes = endpoint.config.rawBody || guard?.needsBytes === true || hasFiles;
-  if (needsBytes && !received.hasBytes) throw new Interference("bytesGone");
-  const head = getHead(exchange);
-  const fields = new Fields(head, body);
-  const told = readTold(endpoint, fields);
-  if (!isTest && endpoint.sender) {
-    for (const subscription of readSubscriptions(endpoint.sender.row, fields)) {
-      endpoint.outcomes.emit("subscription", { node: endpoint.node.id, ...subscription });
-    }
-  }
-  const [event] = told.events;
-  const filtering = { events: told.events, head, text: () => toBodyText(content) };
-  const passed = endpoint.filter
-    ? endpoint.filter.judge({ ...filtering, payload: () => readPayload(exchange, endpoint, content) })
-    : { event };
+  if (deployGate.isClosed && !(await waitForFlows(arrived, deployGate, received))) return problems.deploying;
+  const decoded = await decode(arrived, received, authenticated);
+  if (decoded instanceof Problem) return decoded;
+  reportSubscriptions(decoded);
+  const told = readTold(decoded);
+  const passed = filter(decoded, told.events);
   if (passed instanceof Problem) return passed;
-  if (!passed) return replyToFiltered(exchange, endpoint, isTest, event);
-  const webhook = describeWebhook(endpoint, authenticated, { ...told, ...passed });
-  const id = endpoint.newId();
-  const params = readParameters(endpoint.config.path, exchange.path);
-  const known = { network, head, body, id: told.key, params };
-  const duplicate = guard && (await guard.judge(known, id, response));
-  if (duplicate instanceof Problem) return hasGone(exchange) ? undefined : duplicate;
-  if (hasGone(exchange)) {
-    // The sender will try again.
-    if (duplicate?.isFirst) await duplicate.release();
-    return undefined;
-  }
+  if (!passed) return replyToFiltered(decoded, told.events);
+  const id = decoded.endpoint.newId();
+  const duplicate = await findDuplicate(decoded, id, told.key);
+  if (duplicate instanceof Problem) return hasGone(arrived) ? undefined : duplicate;
   const reservation = duplicate?.isFirst ? duplicate : undefined;
   let problem: Problem | undefined = problems.unforeseen;
   try {
-    removeCredential(request, endpoint.authenticator, endpoint.config.reply.by === "flow");
-    const accepted: Accepted = {
-      exchange,
-      endpoint,
-      authenticated,
-      isTest,
-      delivery: makeDelivery(exchange, endpoint, content, { id, bytes, webhook }),
-      sent: { content, bytes: parsed ? undefined : received.bytes, isTest },
-      reservation,
-      lacksKey: guard !== undefined && !duplicate,
-    };
+    // The sender will try again.
+    if (hasGone(arrived)) return undefined;
+    const webhook = describeWebhook(decoded, passed.event, told.id);
+    const accepted = describeAccepted(decoded, { id, webhook, reservation, isKeyed: duplicate !== undefined });
     if (duplicate?.isFirst === false) return replyToDuplicate(accepted, duplicate);
-    if (response.headersSent) throw new Interference("answered");
-    const act = endpoint.config.reply.by === "flow" ? startForReply : endpoint.guaranteed ? store : start;
-    problem = await act(accepted, services);
+    if (arrived.response.headersSent) throw new Interference("answered");
+    problem = await begin(accepted, services);
   } finally {
     if (problem) void reservation?.release();
   }
   return problem;
 }
 
-/** Whether the sender has gone; it will try again. */
-function hasGone({ request, response }: Exchange): boolean {
-  return !request.socket.writable && !response.headersSent;
+/** What was verified is what the flow gets. */
+async function decode(arrived: Arrived, received: Received, authenticated: Authenticated): Promise<Decoded | Problem> {
+  const { endpoint, bytes } = received;
+  const parsed = received.parsed ?? takeChangedBody(arrived);
+  const verified = parsed === received.parsed ? received.decoded : undefined;
+  const described = { network: findNetwork(arrived.ip), request: arrived.request, parsed };
+  const body = verified ?? new DecodedBody(described, bytes ?? Buffer.alloc(0));
+  const content = await body.decode(endpoint.maxBodyBytes);
+  if (content instanceof Problem) return content;
+  const isTest = authenticated.isTest === true;
+  // Uploaded files that another parser has read cannot be stored.
+  const hasFiles = endpoint.guaranteed !== undefined && parsed?.files !== undefined;
+  const needsBytes = endpoint.config.rawBody || hasFiles || (!isTest && endpoint.duplicates?.needsBytes === true);
+  if (needsBytes && !received.hasBytes) throw new Interference("bytesGone");
+  return { arrived, endpoint, authenticated, body, sent: { content, bytes: parsed ? undefined : bytes, isTest } };
+}
+
+function reportSubscriptions({ arrived, endpoint, body, sent }: Decoded): void {
+  const { sender, outcomes, node } = endpoint;
+  if (!sender || sent.isTest) return;
+  for (const subscription of readSubscriptions(sender.row, new Fields(arrived.head, body))) {
+    outcomes.emit("subscription", { node: node.id, ...subscription });
+  }
 }
 
 const untold: SenderDelivery = { events: [], id: undefined, key: undefined };
 
 /** In a header or parameter, a secret is removed; in the body, it is what the sender has sent. */
-function readTold({ sender, authenticator }: Endpoint, fields: Fields): SenderDelivery {
+function readTold({ arrived, endpoint, body }: Decoded): SenderDelivery {
+  const { sender, authenticator } = endpoint;
   if (!sender) return untold;
   const { row } = sender;
-  const { events, ...ids } = readSenderDelivery(row, fields);
+  const { events, ...ids } = readSenderDelivery(row, new Fields(arrived.head, body));
   const isSafe = (text: string, sources: readonly Source[]) =>
     sources.every(isInBody) || !authenticator.redactor.contains(text);
   return {
@@ -214,11 +193,51 @@ function readTold({ sender, authenticator }: Endpoint, fields: Fields): SenderDe
   };
 }
 
+/** @returns the event that starts the flow, if the request does */
+function filter(
+  { arrived, endpoint, sent: { content } }: Decoded,
+  events: readonly string[],
+): ReturnType<Filter["judge"]> {
+  if (!endpoint.filter) return { event: events[0] };
+  const text = () => toBodyText(content);
+  return endpoint.filter.judge({ events, head: arrived.head, text, payload: () => readPayload(arrived, endpoint, content) }); // prettier-ignore
+}
+
+/** The text that the flow gets, or that of the bytes. */
+function toBodyText({ value, bytes }: Content): string {
+  return typeof value === "string" ? value : bytes().toString();
+}
+
+/** The payload that conditions see, without the query beside it. */
+function readPayload({ head: { method, search } }: Arrived, { config }: Endpoint, { value }: Content): unknown {
+  const query = toObject(new URLSearchParams(search));
+  const req = { method, url: `?${search}`, query };
+  return composePayload({ body: value, req }, { ...config, returnQueryParams: false });
+}
+
+/** @returns nothing where duplicates are not ignored, or the request has no key */
+async function findDuplicate(
+  { arrived, endpoint, body, sent }: Decoded,
+  id: string,
+  key: string | undefined,
+): ReturnType<DuplicateGuard["judge"]> {
+  // Test requests are all alike.
+  if (!endpoint.duplicates || sent.isTest) return undefined;
+  const { ip, head, path, response } = arrived;
+  const params = endpoint.hasParameters ? readParameters(endpoint.config.path, path) : undefined;
+  return endpoint.duplicates.judge({ network: findNetwork(ip), head, body, id: key, params }, id, response);
+}
+
+/** Whether the sender has gone; it will try again. */
+function hasGone({ request, response }: Arrived): boolean {
+  return !request.socket.writable && !response.headersSent;
+}
+
 /** The value of `msg.webhook`. */
 function describeWebhook(
-  { sender, guaranteed }: Endpoint,
-  { credential, sentAt, claims }: Authenticated,
-  { event, id }: { readonly event: string | undefined; readonly id: string | undefined },
+  { endpoint: { sender, guaranteed }, authenticated: { credential, sentAt, claims } }: Decoded,
+  event: string | undefined,
+  id: string | undefined,
 ): Webhook {
   const proof = {
     credential,
@@ -230,25 +249,36 @@ function describeWebhook(
   return { sender: sender.id, ...(event !== undefined && { event }), ...(id !== undefined && { id }), ...proof };
 }
 
-/** The text that the flow gets, or that of the bytes. */
-function toBodyText({ value, bytes }: Content): string {
-  return typeof value === "string" ? value : bytes().toString();
+/** Without the credential. */
+function describeAccepted(
+  { arrived, endpoint, authenticated, body, sent }: Decoded,
+  { id, webhook, reservation, isKeyed }: { id: string; webhook: Webhook; isKeyed: boolean } & Pick<Accepted, "reservation">, // prettier-ignore
+): Accepted {
+  const { request, path, ip } = arrived;
+  const { config, authenticator } = endpoint;
+  removeCredential(request, authenticator, config.reply.by === "flow");
+  const req = describeRequest(request, redactPath(path, authenticator.redactor), ip);
+  if (endpoint.hasParameters) req.params = readParameters(config.path, req.path) ?? {};
+  if (sent.content.files) req.files = sent.content.files;
+  const delivery = { id, body: sent.content.value, req, webhook, ...(config.rawBody && { rawBody: body.bytes }) };
+  const lacksKey = endpoint.duplicates !== undefined && !sent.isTest && !isKeyed;
+  return { arrived, endpoint, authenticated, sent, delivery, reservation, lacksKey };
 }
 
-/** The payload that conditions see, without the query beside it. */
-function readPayload({ request, search }: Exchange, { config }: Endpoint, { value }: Content): unknown {
-  const query = toObject(new URLSearchParams(search));
-  const req = { method: request.method ?? "", url: `?${search}`, query };
-  return composePayload({ body: value, req }, { ...config, returnQueryParams: false });
+/** Starts the flow, or has the queue start it. */
+function begin(accepted: Accepted, services: Services): Promise<Problem | undefined> {
+  const { config, guaranteed } = accepted.endpoint;
+  if (config.reply.by === "flow") return startForReply(accepted, services);
+  return guaranteed ? store(accepted, guaranteed) : start(accepted, services);
 }
 
 /** Starts the flow and replies. */
 async function start(accepted: Accepted, services: Services): Promise<Problem | undefined> {
-  const { endpoint, delivery, sent, isTest, reservation } = accepted;
+  const { endpoint, delivery, sent, reservation } = accepted;
   const record = endpoint.records?.record(delivery, sent);
   const problem = await dispatch(delivery, endpoint, services);
   if (problem) return problem;
-  const success = composeSuccess(endpoint, isTest, { status: "accepted", id: delivery.id });
+  const success = composeSuccess(endpoint, sent.isTest, { status: "accepted", id: delivery.id });
   void reservation?.settle();
   reportAccepted(accepted);
   const replied = tryReply(accepted, success);
@@ -272,12 +302,12 @@ async function startForReply(accepted: Accepted, services: Services): Promise<Pr
 }
 
 /** Stores the delivery and replies; the queue starts the flow. */
-async function store(accepted: Accepted): Promise<Problem | undefined> {
-  const { endpoint, delivery, sent, isTest, reservation } = accepted;
-  const { guaranteed, records } = endpoint;
-  const success = composeSuccess(endpoint, isTest, { status: "accepted", id: delivery.id });
+async function store(accepted: Accepted, guaranteed: GuaranteedFlow): Promise<Problem | undefined> {
+  const { endpoint, delivery, sent, reservation } = accepted;
+  const { records } = endpoint;
+  const success = composeSuccess(endpoint, sent.isTest, { status: "accepted", id: delivery.id });
   const answer = records?.keepsAnswers ? noteAnswer(success.body) : {};
-  const problem = await guaranteed?.store(delivery, sent, answer, reservation?.candidate);
+  const problem = await guaranteed.store(delivery, sent, answer, reservation?.candidate);
   if (problem) return problem;
   await reservation?.settle();
   reportAccepted(accepted);
@@ -312,9 +342,9 @@ async function dispatch(
 
 /** Replies to a duplicate as to the first delivery. */
 function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): undefined {
-  const { endpoint, delivery, sent, isTest } = accepted;
+  const { endpoint, delivery, sent } = accepted;
   const { records } = endpoint;
-  const reply = answer ? composeEarlier(answer) : composeSuccess(endpoint, isTest, { status: "duplicate", id });
+  const reply = answer ? composeEarlier(answer) : composeSuccess(endpoint, sent.isTest, { status: "duplicate", id });
   const replied = tryReply(accepted, reply, id);
   endpoint.outcomes.emit("duplicate", { ...toEvent(accepted), id });
   const noted = noteAnswer(reply.body, endpoint.authenticator.redactor);
@@ -322,62 +352,45 @@ function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): u
 }
 
 /** Replies as to an accepted request. Nothing is stored. */
-function replyToFiltered(
-  { request, response }: Exchange,
-  endpoint: Endpoint,
-  isTest: boolean,
-  event: string | undefined,
-): undefined {
-  sendReply(request, response, composeSuccess(endpoint, isTest, { status: "filtered" }));
+function replyToFiltered({ arrived, endpoint, sent }: Decoded, [event]: readonly string[]): undefined {
+  sendReply(arrived.request, arrived.response, composeSuccess(endpoint, sent.isTest, { status: "filtered" }));
   const isSecret = endpoint.authenticator.redactor.contains(event ?? "");
   endpoint.outcomes.emit("filtered", { node: endpoint.node.id, event: isSecret ? undefined : event });
 }
 
 /** Replies when it is too late to refuse: where a middleware in front makes that fail, the connection is closed. */
 function tryReply(
-  { exchange, endpoint, delivery }: Accepted,
+  { arrived, endpoint, delivery }: Accepted,
   reply: Reply,
   id = delivery.id,
 ): Pick<Change, "status" | "milliseconds"> {
-  const { request, response, start: began } = exchange;
+  const { request, response, startedAt } = arrived;
   try {
     sendReply(request, response, reply);
-    const milliseconds = performance.now() - began;
+    const milliseconds = performance.now() - startedAt;
     endpoint.outcomes.emit("replied", { node: endpoint.node.id, id, milliseconds, contentLength: reply.body.length });
     return { status: response.statusCode, milliseconds };
   } catch (error) {
     request.socket.destroy();
     emitRefused(endpoint, problems.unforeseen, undefined, error);
-    return { milliseconds: performance.now() - began };
+    return { milliseconds: performance.now() - startedAt };
   }
 }
 
-function oweReply({ exchange, endpoint, delivery, isTest, reservation }: Accepted): FlowReply {
-  const { request, response, start: began } = exchange;
+function oweReply({ arrived, endpoint, delivery, sent, reservation }: Accepted): FlowReply {
+  const { request, response, startedAt } = arrived;
   const timeoutMs = endpoint.config.reply.by === "flow" ? endpoint.config.reply.timeout : 0;
-  handToFlow(exchange, delivery.body);
-  const owed = { id: delivery.id, request, response, start: began, isTest };
+  handToFlow(arrived, delivery.body);
+  const owed = { id: delivery.id, request, response, startedAt, isTest: sent.isTest };
   return new FlowReply(owed, endpoint, timeoutMs, reservation);
-}
-
-function makeDelivery(
-  { request, path, ip }: Exchange,
-  endpoint: Endpoint,
-  content: Content,
-  { id, bytes, webhook }: { id: string; bytes: Buffer; webhook: Webhook },
-): IncomingDelivery {
-  const req = describeRequest(request, redactPath(path, endpoint.authenticator.redactor), ip);
-  if (isPattern(endpoint.config.path)) req.params = readParameters(endpoint.config.path, req.path) ?? {};
-  if (content.files) req.files = content.files;
-  return { id, body: content.value, req, webhook, ...(endpoint.config.rawBody && { rawBody: bytes }) };
 }
 
 function reportAccepted(accepted: Accepted): void {
   accepted.endpoint.outcomes.emit("accepted", toEvent(accepted));
 }
 
-function toEvent({ endpoint, exchange, authenticated, delivery, lacksKey }: Accepted): AcceptedEvent {
-  return { node: endpoint.node.id, id: delivery.id, authenticated, ip: exchange.ip, lacksKey, at: Date.now() };
+function toEvent({ endpoint, arrived, authenticated, delivery, lacksKey }: Accepted): AcceptedEvent {
+  return { node: endpoint.node.id, id: delivery.id, authenticated, ip: arrived.ip, lacksKey, at: Date.now() };
 }
 
 function emitRefused(
@@ -391,28 +404,33 @@ function emitRefused(
 
 /** Replies to a handshake, which starts no flow. */
 function answerHandshake(
-  exchange: Exchange,
+  arrived: Arrived,
   endpoint: Endpoint,
   answer: HandshakeAnswer,
-  bytes: Buffer | undefined,
+  body: Buffer | undefined,
 ): void {
-  const refused = describeRefused(exchange, bytes);
-  sendReply(exchange.request, exchange.response, answer);
+  const refused = describeRefused(arrived, body);
+  sendReply(arrived.request, arrived.response, answer);
   const { show: secret, isVerified = false, status } = answer;
   if (status >= 400) return emitRefused(endpoint, problems.handshakeRefused, refused);
   endpoint.outcomes.emit("handshake", { node: endpoint.node.id, secret, isVerified, request: refused, status });
 }
 
-/** @param cause the error behind an unforeseen problem */
+interface RefusalDetails {
+  /** As far as it was read. */
+  readonly body?: Buffer | undefined;
+  /** The error behind an unforeseen problem. */
+  readonly cause?: unknown;
+}
+
 export function refuse(
-  exchange: Exchange,
+  arrived: Arrived,
   endpoint: Endpoint,
   problem: Problem,
-  bytes?: Buffer,
-  cause?: unknown,
+  { body, cause }: RefusalDetails = {},
 ): void {
-  const { request, response } = exchange;
-  const refused = describeRefused(exchange, bytes);
+  const { request, response } = arrived;
+  const refused = describeRefused(arrived, body);
   const isEmpty = endpoint.sender?.row.emptyReply?.to === "all";
   const failure = sendProblem(request, response, problem, isEmpty);
   const error = cause ?? failure;
@@ -420,6 +438,14 @@ export function refuse(
   emitRefused(endpoint, error === undefined ? problem : problems.unforeseen, refused, error);
 }
 
-function describeRefused(exchange: Exchange, body: Buffer | undefined): RefusedRequestFacts {
-  return { head: getHead(exchange), body, at: exchange.at, ip: exchange.ip };
+/**
+ * Whether a browser opens the address as a page: an operator looks whether it is there, which says nothing of a sender.
+ * Without HTTPS, browsers send no `Sec-Fetch-Mode` (Fetch Metadata §2.2).
+ */
+function isPageView({ method, headers }: Arrived["request"]): boolean {
+  return method === "GET" && (headers["sec-fetch-mode"] === "navigate" || /\btext\/html\b/i.test(headers.accept ?? ""));
+}
+
+function describeRefused({ head, at, ip }: Arrived, body: Buffer | undefined): RefusedRequestFacts {
+  return { head, body, at, ip };
 }

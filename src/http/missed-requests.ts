@@ -12,7 +12,7 @@ import { text } from "../config/values";
 import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";
 import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";
-import { acceptsMethod, type Endpoint } from "../flow/endpoint";
+import { acceptsMethod, type Endpoint, mayGreetBy } from "../flow/endpoint";
 import type { EndpointRegistry } from "../flow/endpoints";
 import { listSavedNodes } from "../flow/node-red-internals";
 import { getPathKey, parseTarget } from "../request/target";
@@ -153,7 +153,7 @@ export function shortenPath(path: string): string {
 
 /** Also the methods of handshakes. */
 function takes(endpoint: Endpoint, method: string): boolean {
-  return acceptsMethod(endpoint.config, method) || endpoint.authenticator.methods.includes(method);
+  return acceptsMethod(endpoint.config, method) || mayGreetBy(endpoint, method);
 }
 
 /** How many characters in one place may be missing, added or different. */

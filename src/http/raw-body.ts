@@ -1,21 +1,21 @@
 // Keeps Node-RED's admin parsers from consuming the bodies of endpoints.
 
-import type { Express, Request, RequestHandler } from "express";
+import type { Express, Request, RequestHandler, Response } from "express";
 import type { DeployGate } from "../flow/deploy-gate";
-import { acceptsMethod, type Endpoint } from "../flow/endpoint";
+import { acceptsMethod, type Endpoint, mayGreetBy } from "../flow/endpoint";
 import { Problem } from "../request/problem";
 import { findParsers, getLayers, insertLayer, type Layer, layerNames, readMark } from "./host-internals";
 import { isMediaType, prepareForExpress } from "./express-request";
 import {
-  type Exchange,
+  type Arrived,
   hasNoBody,
   isHandshake,
-  judgeHead,
+  judge,
   type ParsedRequest,
   receive,
+  seeNoBody,
   waitForFlows,
 } from "./receive-request";
-import { isPattern } from "../config/paths";
 
 export interface RawBodyOptions {
   /** The admin app, whose body parsers come before HTTP nodes. */
@@ -23,7 +23,7 @@ export interface RawBodyOptions {
   readonly deployGate: DeployGate;
   /** Finds the endpoint that will handle a request. */
   readonly find: (request: Request) => Endpoint | undefined;
-  readonly makeExchange: (request: Request, response: Parameters<RequestHandler>[1], endpoint: Endpoint) => Exchange;
+  readonly arrive: (request: Request, response: Response) => Arrived;
   /** Whether the admin app has nothing for an endpoint's requests but Node-RED's own layers. */
   readonly mayLeaveAdmin: (endpoint: Endpoint) => boolean;
 }
@@ -46,38 +46,40 @@ export function addRawBodyLayer(options: RawBodyOptions): Layer | undefined {
  *
  * @returns nothing where Node-RED has no such layer
  */
-export function addHandshakeLayer({ admin, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): Layer | undefined {
+export function addHandshakeLayer({ admin, find, arrive, mayLeaveAdmin }: RawBodyOptions): Layer | undefined {
   const index = getLayers(admin).findIndex(({ name }) => name === layerNames.cors);
   if (index === -1) return undefined;
   const handler: RequestHandler = (request, response, next) => {
     const endpoint = request.method === "OPTIONS" ? find(request) : undefined;
     const leaves =
-      endpoint?.authenticator.methods.includes("OPTIONS") &&
+      endpoint &&
+      mayGreetBy(endpoint, "OPTIONS") &&
       mayLeaveAdmin(endpoint) &&
-      isHandshake(makeExchange(request, response, endpoint), endpoint);
+      isHandshake(arrive(request, response), endpoint);
     next(leaves ? "router" : undefined);
   };
   return insertLayer(admin, handler, index);
 }
 
-function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): RequestHandler {
+function makeHandler({ deployGate, find, arrive, mayLeaveAdmin }: RawBodyOptions): RequestHandler {
   return (request: ParsedRequest & Request, response, next) => {
     const endpoint = request[readMark] || request.readableDidRead ? undefined : find(request);
     if (!endpoint) return next();
     const leave = () => next(mayLeaveAdmin(endpoint) ? "router" : undefined);
     const { method, headers } = request;
     // The editor and other nodes answer paths that a path with parameters matches.
-    const mayBeOthers = isPattern(endpoint.config.path);
+    const mayBeOthers = endpoint.hasParameters;
     const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
     if (mayBeOthers && !hasBody) return next();
     // The endpoint refuses other methods; another node may read their bodies.
     if (!acceptsMethod(endpoint.config, method)) return hasNoBody(method) ? next() : leave();
-    const exchange = makeExchange(request, response, endpoint);
-    const headResult = judgeHead(exchange, endpoint);
-    const isRefused = headResult instanceof Problem || "status" in headResult;
+    const arrived = arrive(request, response);
+    const judged = judge(arrived, endpoint);
+    const isRefused = judged.result instanceof Problem || "status" in judged.result;
     if (isRefused && mayBeOthers) return next();
     prepareForExpress(request, response);
-    exchange.isBehindParsers = true;
+    // As Node-RED's parsers leave it.
+    arrived.shared.body ??= seeNoBody();
     if (isRefused) {
       request[readMark] = !mayLeaveAdmin(endpoint);
       return leave();
@@ -85,16 +87,16 @@ function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyO
     // The parsers leave other types alone; but a stream that flows already would be lost.
     const isParsed = isMediaType(request.headers["content-type"] ?? "", /json|x-www-form-urlencoded/i);
     if (!isParsed && request.readableFlowing === null) return leave();
-    receive(exchange, endpoint).then((received) => {
+    receive(arrived, judged).then((received) => {
       // It was refused before its body was read.
       if (mayBeOthers && !received.bytes && !request.readableDidRead) return next();
-      exchange.received = received;
-      // It was set before the body was read.
-      exchange.body = undefined;
+      arrived.shared.received = received;
+      // Middleware may have looked at it before it was read.
+      arrived.shared.body = undefined;
       request[readMark] = true;
       // As a parser leaves it.
       if (received.bytes) request.resume();
-      void waitForFlows(exchange, deployGate).then(leave);
+      void waitForFlows(arrived, deployGate).then(leave);
     }, next);
   };
 }

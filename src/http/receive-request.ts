@@ -1,5 +1,6 @@
-// From the head of a request to a verified body.
+// A request by stages, each made by one function: it has arrived, its head is judged, its body is received.
 
+import type { Express } from "express";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthResult, BodyVerdict, LongVerification, PendingVerification } from "../auth/authenticator";
 import { findNetwork } from "../auth/limits";
@@ -12,11 +13,11 @@ import { bodyMemory } from "../request/memory";
 import type { UploadedFile } from "../request/multipart";
 import { Interference, Problem, problems } from "../request/problem";
 import type { Target } from "../request/target";
-import { readMark } from "./host-internals";
+import { clientAddress, readMark } from "./host-internals";
 
 /**
- * The property of a response that holds its exchange. In a WeakMap, both would survive a young-generation collection;
- * `locals` belongs to the operator.
+ * The property of a response that holds its request as it arrived. In a WeakMap, both would survive a young-generation
+ * collection; `locals` belongs to the operator.
  */
 const ownKey = Symbol("webhook-trigger");
 
@@ -30,72 +31,47 @@ export type ParsedRequest = IncomingMessage & {
   files?: unknown;
 };
 
-type OwnResponse = ServerResponse & { [ownKey]?: Exchange | undefined };
+type OwnResponse = ServerResponse & { [ownKey]?: Arrived | undefined };
 
-/** A request for an endpoint, its response, and its progress. */
-export interface Exchange {
+/** A request that has arrived at one of our layers. */
+export interface Arrived {
   readonly request: ParsedRequest;
   readonly response: OwnResponse;
   /** Below `httpNodeRoot`, as sent. */
-  path: string;
-  /** Without its question mark, as sent. */
-  search: string;
+  readonly path: string;
+  readonly head: RequestHead;
   /** The address of the sender. */
   readonly ip: string;
+  /** In ms since the epoch. */
   readonly at: number;
   /** `performance.now()` at the same time. */
-  readonly start: number;
-  /** The result for its head. */
-  judged?: { readonly endpoint: Endpoint; readonly result: AuthResult };
-  /** The body, if it was read before the request is handled. */
+  readonly startedAt: number;
+  readonly shared: Shared;
+}
+
+/** What one of our layers in Express leaves for the later ones: all that changes on the way of a request. */
+interface Shared {
+  /** All layers get the same result, so that a request counts once. */
+  judged?: Judged;
+  /** The body, if it was read in front of Node-RED's parsers. */
   received?: Received;
-  /** Whether it is where Node-RED's body parsers have been. */
-  isBehindParsers?: boolean;
-  /** The value of `request.body` there, where nothing was read. */
-  emptyBody?: object;
-  /** The value of `request.body`; with its JSON, if that was read. */
-  body?: { readonly value: unknown; readonly json?: string } | undefined;
+  /** `request.body` for middleware; missing until it is read or set, and where the flow gets it. */
+  body?: SeenBody | undefined;
 }
 
-/**
- * Created by our first layer that a request meets.
- *
- * @param target its URL, which middleware in front may have changed
- */
-export function toExchange(
-  request: ParsedRequest,
-  response: OwnResponse,
-  { path, search }: Target,
-  getAddress: (request: IncomingMessage) => string,
-): Exchange {
-  const known = findExchange(response);
-  if (known) return Object.assign(known, { path, search });
-  const exchange = {
-    request,
-    response,
-    path,
-    search,
-    ip: getAddress(request),
-    at: Date.now(),
-    start: performance.now(),
-  };
-  return (response[ownKey] = exchange);
-}
-
-export function findExchange(response: OwnResponse): Exchange | undefined {
-  return response[ownKey];
-}
-
-/** Prepares the request that a flow may see in `msg.res`: its body as with core's `http in`, and no credential. */
-export function handToFlow({ request, response }: Exchange, body: unknown): void {
-  response[ownKey] = undefined;
-  Object.defineProperty(request, "body", { value: body, writable: true, enumerable: true, configurable: true });
-}
-
-/** A body that a middleware in front has parsed. */
-interface ParsedBody {
+/** A value of `request.body`. */
+interface SeenBody {
   readonly value: unknown;
-  readonly files?: UploadedFile[];
+  /** The JSON of what our layer has read; missing for a value that middleware has set. */
+  readonly json?: string;
+  /** Whether nothing was read. Some parsers fill the object that they find. */
+  readonly isEmpty?: true;
+}
+
+/** A request whose head was checked. */
+export interface Judged {
+  readonly endpoint: Endpoint;
+  readonly result: AuthResult;
 }
 
 /** A request whose head and body were checked. */
@@ -113,70 +89,112 @@ export interface Received {
   readonly decoded?: DecodedBody | undefined;
 }
 
+/** A body that a middleware in front has parsed. */
+interface ParsedBody {
+  readonly value: unknown;
+  readonly files?: UploadedFile[];
+}
+
+/**
+ * The first stage, which is made by our first layer that a request meets.
+ *
+ * @param nodes the app for HTTP nodes
+ * @param target its URL, which middleware in front may have changed
+ */
+export function arrive(
+  nodes: Express,
+  request: ParsedRequest,
+  response: OwnResponse,
+  { path, search }: Target,
+): Arrived {
+  const { method = "", rawHeaders } = request;
+  const earlier = response[ownKey];
+  const isSame = earlier?.path === path && earlier.head.search === search && earlier.head.method === method;
+  if (isSame) return earlier;
+  const head = { method, rawHeaders, search };
+  const arrived = earlier
+    ? { ...earlier, path, head }
+    : {
+        request,
+        response,
+        path,
+        head,
+        ip: clientAddress(nodes, request),
+        at: Date.now(),
+        startedAt: performance.now(),
+        shared: {},
+      };
+  return (response[ownKey] = arrived);
+}
+
+export function findShared(response: OwnResponse): Shared | undefined {
+  return response[ownKey]?.shared;
+}
+
+/** What `request.body` is where nothing was read. */
+export function seeNoBody(): SeenBody {
+  return { value: {}, json: "{}", isEmpty: true };
+}
+
+/** Prepares the request that a flow may see in `msg.res`: its body as with core's `http in`, and no credential. */
+export function handToFlow({ request, response }: Arrived, body: unknown): void {
+  response[ownKey] = undefined;
+  Object.defineProperty(request, "body", { value: body, writable: true, enumerable: true, configurable: true });
+}
+
 /** Whether requests by a method hardly have a body; something behind HTTP nodes, such as a folder, may answer them. */
 export function hasNoBody(method: string): boolean {
   return /^(?:GET|HEAD|OPTIONS)$/.test(method);
 }
 
-export function getHead({ request, search }: Exchange): RequestHead {
-  const { method = "", rawHeaders } = request;
-  return { method, rawHeaders, search };
-}
-
-/**
- * Checks the head of a request: address, rate and credential. All layers get the same result, so that a request counts
- * once.
- */
-export function judgeHead(exchange: Exchange, endpoint: Endpoint): AuthResult {
-  const { request, ip, judged } = exchange;
-  if (judged?.endpoint === endpoint) return judged.result;
-  const result = endpoint.limits?.judge(request, ip) ?? authenticate(exchange, endpoint);
-  exchange.judged = { endpoint, result };
-  return result;
+/** The second stage: checks the address, the rate and the credential in the head. */
+export function judge(arrived: Arrived, endpoint: Endpoint): Judged {
+  const { request, ip, shared } = arrived;
+  if (shared.judged?.endpoint === endpoint) return shared.judged;
+  const result = endpoint.limits?.judge(request, ip) ?? authenticate(arrived, endpoint);
+  return (shared.judged = { endpoint, result });
 }
 
 /** Handshakes come by methods of their own. */
-function authenticate(exchange: Exchange, endpoint: Endpoint): AuthResult {
-  const result = endpoint.authenticator.begin(getHead(exchange), exchange.at, exchange.ip);
+function authenticate({ head, at, ip }: Arrived, endpoint: Endpoint): AuthResult {
+  const result = endpoint.authenticator.begin(head, at, ip);
   const isAnswer = !(result instanceof Problem) && "status" in result;
-  return isAnswer || acceptsMethod(endpoint.config, exchange.request.method) ? result : endpoint.methodNotAllowed;
+  return isAnswer || acceptsMethod(endpoint.config, head.method) ? result : endpoint.methodNotAllowed;
 }
 
 /** Whether a request is a handshake by a method that starts no flow. */
-export function isHandshake(exchange: Exchange, endpoint: Endpoint): boolean {
-  const headResult = judgeHead(exchange, endpoint);
-  return !(headResult instanceof Problem) && "status" in headResult && !headResult.isFallback;
+export function isHandshake(arrived: Arrived, endpoint: Endpoint): boolean {
+  const { result } = judge(arrived, endpoint);
+  return !(result instanceof Problem) && "status" in result && !result.isFallback;
 }
 
 /**
- * Checks the head of a request and, if it passes, reads and verifies its body.
+ * The third stage: if the head has passed, reads and verifies the body.
  *
  * @throws {Interference} when middleware in front has consumed a body that must be verified
  */
-export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<Received> {
-  const judged = judgeHead(exchange, endpoint);
-  const headResult = "authenticate" in judged ? await judged.authenticate() : judged;
-  if (headResult instanceof Problem || "status" in headResult) return { endpoint, verdict: headResult };
-  const pending = "credential" in headResult ? undefined : headResult;
-  const limit = Math.min(endpoint.limit, pending?.limit?.bytes ?? Infinity);
-  const front = takeFromFront(exchange, pending);
-  const lease = pending?.isUnverified ? bodyMemory.unverified.lease(findNetwork(exchange.ip)) : undefined;
-  const read = front?.bytes ?? (await readBody(exchange.request, limit, lease));
-  const bytes = Buffer.isBuffer(read) && read.length > limit ? problems.bodyTooLarge : read;
+export async function receive(arrived: Arrived, { endpoint, result }: Judged): Promise<Received> {
+  const judged = "authenticate" in result ? await result.authenticate() : result;
+  if (judged instanceof Problem || "status" in judged) return { endpoint, verdict: judged };
+  const pending = "credential" in judged ? undefined : judged;
+  const maxBytes = Math.min(endpoint.maxBodyBytes, pending?.limit?.bytes ?? Infinity);
+  const front = takeFromFront(arrived, pending);
+  const lease = pending?.isUnverified ? bodyMemory.unverified.lease(findNetwork(arrived.ip)) : undefined;
+  const read = front?.bytes ?? (await readBody(arrived.request, maxBytes, lease));
+  const bytes = Buffer.isBuffer(read) && read.length > maxBytes ? problems.bodyTooLarge : read;
   if (bytes === problems.bodyTooLarge) return { endpoint, verdict: pending?.limit?.otherwise ?? bytes };
   if (bytes instanceof Problem) return { endpoint, verdict: bytes };
   const { hasBytes = true, parsed } = front ?? {};
-  if ("credential" in headResult) return { endpoint, verdict: headResult, bytes, hasBytes, parsed };
-  const network = findNetwork(exchange.ip);
-  const isSigned = headResult.needsBytes;
-  const decoded = new DecodedBody({ network, request: exchange.request, parsed, isSigned }, bytes);
-  const verdict =
-    "verifyLater" in headResult ? await verifyLater(exchange, headResult, decoded) : headResult.verify(bytes, decoded);
+  if ("credential" in judged) return { endpoint, verdict: judged, bytes, hasBytes, parsed };
+  const network = findNetwork(arrived.ip);
+  const isSigned = judged.needsBytes;
+  const decoded = new DecodedBody({ network, request: arrived.request, parsed, isSigned }, bytes);
+  const verdict = "verifyLater" in judged ? await verifyLater(arrived, judged, decoded) : judged.verify(bytes, decoded);
   return { endpoint, verdict, bytes, hasBytes, parsed, decoded };
 }
 
 /** The bytes of bodies that wait to be verified are counted. */
-async function verifyLater({ ip }: Exchange, pending: LongVerification, decoded: DecodedBody): Promise<BodyVerdict> {
+async function verifyLater({ ip }: Arrived, pending: LongVerification, decoded: DecodedBody): Promise<BodyVerdict> {
   const { unverified } = bodyMemory;
   const { bytes } = decoded;
   const verdict = await unverified.hold(findNetwork(ip), bytes.length, () => pending.verifyLater(bytes, decoded));
@@ -190,12 +208,12 @@ async function verifyLater({ ip }: Exchange, pending: LongVerification, decoded:
  * @returns `false` where that took too long, or there is no room
  */
 export async function waitForFlows(
-  { response, ip, received: known, judged }: Exchange,
+  { response, ip, shared }: Arrived,
   deployGate: DeployGate,
-  { bytes, verdict }: Partial<Received> = known ?? {},
+  { bytes, verdict }: Partial<Received> = shared.received ?? {},
 ): Promise<boolean> {
   const network = findNetwork(ip);
-  const isVerified = "credential" in (verdict ?? judged?.result ?? {});
+  const isVerified = "credential" in (verdict ?? shared.judged?.result ?? {});
   const wait = () => deployGate.wait(response, isVerified ? undefined : network);
   if (!deployGate.isClosed || !bytes) return wait();
   const budget = verdict instanceof Problem ? bodyMemory.unverified : bodyMemory.verified;
@@ -204,19 +222,15 @@ export async function waitForFlows(
 
 /** The body, where a layer in front has read it: the bytes as sent, or a parsed value. */
 function takeFromFront(
-  exchange: Exchange,
+  { request, shared }: Arrived,
   pending: PendingVerification | LongVerification | undefined,
 ): { bytes: Buffer; hasBytes: boolean; parsed?: ParsedBody } | undefined {
-  const { request } = exchange;
   const { rawBody, body: value, files, headers } = request;
-  // Read after `request.body`, whose getter may set it.
-  const { emptyBody } = exchange;
   // After a deploy, another endpoint gets what was read for the one before.
-  const own = exchange.received?.bytes ?? rawBody;
+  const own = shared.received?.bytes ?? rawBody;
   if (Buffer.isBuffer(own)) return { bytes: own, hasBytes: true };
   if (!request[readMark] && !request.readableDidRead) return undefined;
-  // Some parsers fill the object that they find.
-  const isEmpty = value === undefined || (value === emptyBody && Object.keys(emptyBody).length === 0);
+  const isEmpty = value === undefined || (shared.body?.isEmpty === true && JSON.stringify(value) === shared.body.json);
   if (isEmpty && !Array.isArray(files)) throw new Interference("bodyRead");
   const parsed = Array.isArray(files) ? { value, files: files as UploadedFile[] } : { value };
   const hasBytes = Buffer.isBuffer(value) && headers["content-encoding"] === undefined;
@@ -229,9 +243,9 @@ function takeFromFront(
  * The body, if a middleware has changed it after our layer read it. Asked once: a parsed body may take many times its
  * memory.
  */
-export function takeChangedBody(exchange: Exchange): ParsedBody | undefined {
-  const { body, received } = exchange;
-  exchange.body = undefined;
+export function takeChangedBody({ shared }: Arrived): ParsedBody | undefined {
+  const { body, received } = shared;
+  shared.body = undefined;
   const isChanged = received?.bytes !== undefined && body !== undefined && JSON.stringify(body.value) !== body.json;
   return isChanged ? { value: body.value } : undefined;
 }

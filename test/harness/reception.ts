@@ -14,6 +14,7 @@ import { EndpointRegistry } from "../../src/flow/endpoints";
 import { type FlowReply, OwedReplies } from "../../src/flow/flow-reply";
 import { Outcomes } from "../../src/flow/outcomes";
 import { handleRequest } from "../../src/http/handle-request";
+import { arrive } from "../../src/http/receive-request";
 import { type Problem, problems } from "../../src/request/problem";
 import { parseTarget } from "../../src/request/target";
 import { token } from "./flow";
@@ -58,9 +59,8 @@ export class Reception {
     const { path, search } = parseTarget(request.url ?? "");
     const endpoint = this.#registry.find(path);
     if (!endpoint) return void response.writeHead(404).end();
-    const ip = request.socket.remoteAddress ?? "";
-    const exchange = { request, response, path, search, ip, at: Date.now(), start: performance.now() };
-    void handleRequest(exchange, endpoint, { registry: this.#registry, deployGate: this.#deployGate });
+    const arrived = arrive(app, request, response, { path, search });
+    void handleRequest(arrived, endpoint, { registry: this.#registry, deployGate: this.#deployGate });
   }
 
   /** The flows are being deployed. */
@@ -80,13 +80,13 @@ export class Reception {
   }
 
   /** Puts an endpoint with a token in the place of the present one. */
-  deploy(wanted = token, limit = 5 * 1024 * 1024): void {
+  deploy(wanted = token, maxBodyBytes = 5 * 1024 * 1024): void {
     const access = { method: "header", name: "Authorization", token: wanted, secondToken: "" } as const;
-    this.open(new TokenAuthenticator(access), undefined, limit);
+    this.open(new TokenAuthenticator(access), undefined, maxBodyBytes);
   }
 
   /** Puts an endpoint in the place of the present one. */
-  open(authenticator: Authenticator, sender?: SenderId, limit = 5 * 1024 * 1024): void {
+  open(authenticator: Authenticator, sender?: SenderId, maxBodyBytes = 5 * 1024 * 1024): void {
     this.#unregister?.();
     this.#ids = 0;
     const endpoint: Endpoint = {
@@ -100,8 +100,9 @@ export class Reception {
       } as Partial<WebhookConfig> as WebhookConfig,
       authenticator,
       methodNotAllowed: problems.methodNotAllowed,
+      hasParameters: false,
       sender: sender && { id: sender, row: senders[sender] },
-      limit,
+      maxBodyBytes,
       limits: undefined,
       filter: undefined,
       duplicates: this.duplicates,
