@@ -250,7 +250,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
     onActive: () => observers.open(endpoint, guarded !== undefined, stores.durableQueueOf(config.guaranteed)),
     onBlocked: () => observers.showBlocked(endpoint),
   });
-  const close = whole.front?.open(endpoint);
+  const close = whole.front?.dispatcher.open(endpoint);
   node.on("close", () => {
     close?.();
     unregister();

@@ -155,6 +155,9 @@ interface Start {
 export class RecentStarts {
   readonly #report: (node: string, id: string, error: string) => void;
   readonly #starts = new Map<string, Start>();
+  /** Their ids in a ring: a `Map` finds its first key slowly after many deletions. */
+  readonly #ids: string[] = [];
+  #next = 0;
 
   /** @param report receives failures of flows that do not reply */
   constructor(report: (node: string, id: string, error: string) => void) {
@@ -162,8 +165,9 @@ export class RecentStarts {
   }
 
   add(id: string, start: Start): void {
-    const [oldest] = this.#starts.size < maxRecentStarts ? [] : this.#starts.keys();
-    if (oldest !== undefined) this.#starts.delete(oldest);
+    this.#starts.delete(this.#ids[this.#next] ?? "");
+    this.#ids[this.#next] = id;
+    this.#next = (this.#next + 1) % maxRecentStarts;
     this.#starts.set(id, start);
   }
 

@@ -26,10 +26,12 @@ export interface Reply {
   readonly body: string | Buffer;
 }
 
+const ignore = () => undefined;
+
 /** @throws what a middleware in front makes it throw */
 export function sendReply(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Reply): void {
   // A middleware that ends a response twice must not end the process.
-  response.on("error", () => undefined);
+  response.on("error", ignore);
   // RFC 9110 §8.6: a reply of status 204 has no length.
   const length = status === 204 ? {} : { "Content-Length": Buffer.byteLength(body) };
   const isLast = leavesMuch(request);

@@ -3,7 +3,7 @@
 import type { Express, RequestHandler } from "express";
 import type { HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
-import { getLayers, getMountPath, getParent, type Layer, layerNames, matches } from "./host-internals";
+import { findOwnMountPath, getLayers, getParent, type Layer, layerNames, matches } from "./host-internals";
 
 export interface Apps {
   /** `RED.httpNode`, and the app that contains it. */
@@ -21,7 +21,7 @@ interface OurLayers {
 }
 
 /** The layers in front of an endpoint. */
-interface LayersInFront {
+export interface LayersInFront {
   /** Whether all of them are Node-RED's and Express's own. */
   readonly isPlain: boolean;
   /** Whether in the admin app, for any method, all layers are Node-RED's and Express's own. */
@@ -81,7 +81,7 @@ export class DirectRule {
     if (endpoint.hasParameters) return { isPlain: false, isAdminPlain: false, adminCors: undefined };
     const { root, admin, nodes } = this.#apps;
     const { httpNodeMiddleware, httpNodeCors } = this.#settings;
-    const fullPath = (getMountPath(nodes) ?? "") + path;
+    const fullPath = (findOwnMountPath(nodes) ?? "") + path;
     const adminPath = this.#findPathInAdmin(fullPath);
     const isAdminInFront = adminPath !== undefined;
     const isAdminPlain = this.#isAdminPlain(adminPath ?? "");
@@ -118,7 +118,7 @@ export class DirectRule {
   /** The path below the admin root, where that is in front of HTTP nodes. */
   #findPathInAdmin(fullPath: string): string | undefined {
     const { root, admin } = this.#apps;
-    const mountPath = admin && getParent(admin) === root ? getMountPath(admin) : undefined;
+    const mountPath = admin && getParent(admin) === root ? findOwnMountPath(admin) : undefined;
     if (mountPath === undefined || !`${fullPath}/`.startsWith(`${mountPath}/`)) return undefined;
     return fullPath.slice(mountPath.length);
   }
@@ -127,7 +127,7 @@ export class DirectRule {
   mayBeAnsweredBehind(path: string, method: string): boolean {
     const { root, nodes } = this.#apps;
     if (!root || getParent(root)) return true;
-    const fullPath = (getMountPath(nodes) ?? "") + path;
+    const fullPath = (findOwnMountPath(nodes) ?? "") + path;
     const layers = this.#find(root, fullPath, method);
     const mounts = layers.filter(({ name }) => name === mount).length;
     // Other apps may be mounted behind.

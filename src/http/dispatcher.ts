@@ -75,8 +75,12 @@ export class Dispatcher {
     return layer === this.#lastWord || [...this.#places.values(), this.#last].some((place) => place?.layer === layer);
   }
 
-  /** Adds an endpoint where an `http in` node would be added: behind the present layers. */
-  open(endpoint: Endpoint): void {
+  /**
+   * Adds an endpoint where an `http in` node would be added: behind the present layers.
+   *
+   * @returns the function that closes it
+   */
+  open(endpoint: Endpoint): () => void {
     const middleware = this.#options.getMiddleware();
     const isSame = (each: RequestHandler, index: number) => each === middleware[index];
     const last = this.#last;
@@ -88,10 +92,7 @@ export class Dispatcher {
     const place = fits ? last : this.#add(middleware);
     place.endpoints.add(endpoint);
     this.#places.set(endpoint, place);
-  }
-
-  close(endpoint: Endpoint): void {
-    this.#closed.add(endpoint);
+    return () => this.#closed.add(endpoint);
   }
 
   /** Forgets closed endpoints; other nodes may have added layers behind. */

@@ -5,7 +5,7 @@ import { findNetwork } from "../auth/limits";
 import { acceptsMethod, type Endpoint, mayGreetBy } from "../flow/endpoint";
 import { Problem } from "../request/problem";
 import { parseTarget, type Target } from "../request/target";
-import type { DirectRule } from "./direct-rule";
+import type { DirectRule, LayersInFront } from "./direct-rule";
 import { prepareForExpress } from "./express-request";
 import { clientAddress, readMark } from "./host-internals";
 import { handleRequest, type Services } from "./handle-request";
@@ -43,8 +43,9 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     const target = parseBelow(options.mountPath, request.url);
     const endpoint = target && registry.find(target.path);
     const arrived = endpoint && arrive(nodes, request, response, target);
-    if (arrived && !deployGate.isClosed && isDirect(arrived, endpoint, options)) {
-      const { adminCors } = options.rule.getFront(endpoint);
+    const front = arrived && !deployGate.isClosed ? findPlainFront(arrived, endpoint, options) : undefined;
+    if (arrived && front) {
+      const { adminCors } = front;
       // A handshake by OPTIONS looks like a preflight request (Fetch §4.8).
       if (!adminCors || request.method === "OPTIONS") return void handleRequest(arrived, endpoint, options);
       return void adminCors(request, response, () => void handleRequest(arrived, endpoint, options));
@@ -74,15 +75,20 @@ export function makeEntry(options: EntryOptions): RequestHandler {
   };
 }
 
-function isDirect(arrived: Arrived, endpoint: Endpoint, { rule, isShadowed }: EntryOptions): boolean {
-  const { request, path } = arrived;
-  const { method } = arrived.head;
+/** @returns nothing where a request must go through Express */
+function findPlainFront(
+  arrived: Arrived,
+  endpoint: Endpoint,
+  { rule, isShadowed }: EntryOptions,
+): LayersInFront | undefined {
+  const { request, path, head } = arrived;
   // Only the exact configured path, which cannot be read in two ways.
-  if (path !== endpoint.config.path || endpoint.config.reply.by === "flow" || isShadowed(endpoint, path, method))
-    return false;
-  if (request[readMark] || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
-  if (acceptsMethod(endpoint.config, method)) return true;
-  return mayGreetBy(endpoint, method) && isHandshake(arrived, endpoint);
+  if (path !== endpoint.config.path || endpoint.config.reply.by === "flow") return undefined;
+  if (isShadowed(endpoint, path, head.method) || request[readMark] || request.readableDidRead) return undefined;
+  const front = rule.getFront(endpoint);
+  if (!front.isPlain) return undefined;
+  const isFor = acceptsMethod(endpoint.config, head.method);
+  return isFor || (mayGreetBy(endpoint, head.method) && isHandshake(arrived, endpoint)) ? front : undefined;
 }
 
 /** The path below a mount, of a target in plain origin-form. */

@@ -14,7 +14,7 @@ import {
   canRunParameterHandlers,
   findParsers,
   getLayers,
-  getMountPath,
+  findOwnMountPath,
   getParent,
   hasKnownLayers,
   insertLayer,
@@ -48,7 +48,7 @@ export class HttpFront {
   readonly #options: FrontOptions;
   readonly #apps: Apps;
   readonly #rule: DirectRule;
-  readonly #dispatcher: Dispatcher;
+  readonly dispatcher: Dispatcher;
   readonly #ours = new Set<Layer>();
   /** Endpoints, and the methods whose requests a route of another node takes. */
   #shadowed = new Map<Endpoint, Set<string>>();
@@ -59,17 +59,17 @@ export class HttpFront {
     this.#RED = RED;
     this.#options = options;
     const parent = getParent(nodes);
-    const root = parent && getMountPath(nodes) !== undefined ? parent : undefined;
+    const root = parent && findOwnMountPath(nodes) !== undefined ? parent : undefined;
     this.#apps = { nodes, root, adminNodes, admin: getParent(adminNodes) };
     this.#rule = new DirectRule(this.#apps, options.settings, {
-      isOurs: (layer) => this.#ours.has(layer) || this.#dispatcher.isOurs(layer),
-      getLayer: (endpoint) => this.#dispatcher.getLayer(endpoint),
+      isOurs: (layer) => this.#ours.has(layer) || this.dispatcher.isOurs(layer),
+      getLayer: (endpoint) => this.dispatcher.getLayer(endpoint),
     });
     const cors = httpNodeCors ? ((load("cors") as typeof import("cors"))(httpNodeCors) as RequestHandler) : undefined;
     const common = { ...options, nodes, rule: this.#rule };
-    this.#dispatcher = new Dispatcher({ ...common, cors });
+    this.dispatcher = new Dispatcher({ ...common, cors });
     if (root) {
-      const mountPath = getMountPath(nodes) ?? "";
+      const mountPath = findOwnMountPath(nodes) ?? "";
       this.#add(insertLayer(root, makeEntry({ ...common, mountPath, isShadowed: this.#isShadowed }), 0));
     }
     this.#addRawBody();
@@ -98,20 +98,14 @@ export class HttpFront {
   /** The admin app, where its root is a prefix of that of the nodes: its body parsers are in front of them. */
   #findAdminInFront(): Express | undefined {
     const { admin, root, nodes } = this.#apps;
-    const adminPath = admin && root && getParent(admin) === root ? getMountPath(admin) : undefined;
-    const nodesPath = getMountPath(nodes) ?? "";
+    const adminPath = admin && root && getParent(admin) === root ? findOwnMountPath(admin) : undefined;
+    const nodesPath = findOwnMountPath(nodes) ?? "";
     return adminPath !== undefined && `${nodesPath}/`.startsWith(`${adminPath}/`) ? admin : undefined;
-  }
-
-  /** @returns the function that closes the endpoint */
-  open(endpoint: Endpoint): () => void {
-    this.#dispatcher.open(endpoint);
-    return () => this.#dispatcher.close(endpoint);
   }
 
   /** Other nodes may have added layers. */
   refresh(): void {
-    this.#dispatcher.refresh();
+    this.dispatcher.refresh();
     this.#rule.reset();
     this.#reportShadowed();
   }
@@ -120,14 +114,14 @@ export class HttpFront {
     const { adminNodes, nodes } = this.#apps;
     const admin = this.#findAdminInFront();
     if (!admin) return;
-    const below = (getMountPath(nodes) ?? "").slice(getMountPath(admin)?.length);
+    const below = (findOwnMountPath(nodes) ?? "").slice(findOwnMountPath(admin)?.length);
     const pathOf = (path: string) => (path.startsWith(`${below}/`) ? path.slice(below.length) : undefined);
     const options: RawBodyOptions = {
       admin,
       deployGate: this.#options.deployGate,
       find: ({ path, method }) => {
         const nodePath = pathOf(path);
-        const endpoint = nodePath === undefined ? undefined : this.#dispatcher.find(nodePath);
+        const endpoint = nodePath === undefined ? undefined : this.dispatcher.find(nodePath);
         if (!endpoint || nodePath === undefined || this.#isShadowed(endpoint, nodePath, method)) return undefined;
         const isAdminRoute = endpoint.hasParameters && hasRoute(getLayers(adminNodes), path, method);
         return isAdminRoute ? undefined : endpoint;
@@ -154,7 +148,7 @@ export class HttpFront {
     const { server } = this.#RED as { server?: UpgradingServer | null };
     const decide = server?.shouldUpgradeCallback;
     if (!server || !decide) return;
-    const mountPath = getMountPath(this.#apps.nodes) ?? "";
+    const mountPath = findOwnMountPath(this.#apps.nodes) ?? "";
     server.shouldUpgradeCallback = (request) => {
       const { path } = parseTarget(request.url ?? "");
       const isOurs = path.startsWith(`${mountPath}/`) && this.#options.registry.find(path.slice(mountPath.length));
@@ -188,7 +182,7 @@ export class HttpFront {
   /** Whether a route of another node, in front of an endpoint with parameters, is for a request. */
   #isTakenBefore(endpoint: Endpoint, path: string, method: string): boolean {
     const layers = getLayers(this.#apps.nodes);
-    const own = this.#dispatcher.getLayer(endpoint);
+    const own = this.dispatcher.getLayer(endpoint);
     return own !== undefined && hasRoute(layers.slice(0, layers.indexOf(own)), path, method);
   }
 
@@ -205,7 +199,7 @@ export class HttpFront {
         ? registry.endpoints.filter((endpoint) => matches(layer, endpoint.config.path))
         : [registry.find(path)].filter((endpoint) => endpoint?.hasParameters === false);
       for (const endpoint of endpoints) {
-        const own = endpoint && this.#dispatcher.getLayer(endpoint);
+        const own = endpoint && this.dispatcher.getLayer(endpoint);
         const taken = endpoint?.config.methods.filter((each) => methods[each.toLowerCase()]) ?? [];
         const [method] = taken;
         if (!endpoint || !own || method === undefined || layers.indexOf(own) < index) continue;

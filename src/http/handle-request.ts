@@ -27,7 +27,7 @@ import { type Content, DecodedBody } from "../request/decode";
 import { readParameters } from "../request/path-patterns";
 import { Interference, Problem, problems } from "../request/problem";
 import { toObject } from "../request/target";
-import { describeRequest, redactPath, removeCredential } from "../request/request-info";
+import { describeRequest, removeCredential } from "../request/request-info";
 import {
   type Arrived,
   handToFlow,
@@ -43,7 +43,7 @@ export interface Services {
   readonly deployGate: DeployGate;
 }
 
-/** The fourth stage: a request whose body was verified and decoded. */
+/** A request whose body was verified and decoded. */
 interface Decoded {
   readonly arrived: Arrived;
   readonly endpoint: Endpoint;
@@ -52,7 +52,7 @@ interface Decoded {
   readonly sent: SentRequest;
 }
 
-/** The last stage: a request that the flow is to get, or has got before. */
+/** A request that the flow is to get, or has got before. */
 interface Accepted extends Pick<Decoded, "arrived" | "endpoint" | "authenticated" | "sent"> {
   readonly delivery: IncomingDelivery;
   /** Missing where duplicates are not ignored, or the request has no value for the key. */
@@ -152,7 +152,7 @@ async function accept(
   return problem;
 }
 
-/** What was verified is what the flow gets. */
+/** The fourth stage: what was verified is what the flow gets. */
 async function decode(arrived: Arrived, received: Received, authenticated: Authenticated): Promise<Decoded | Problem> {
   const { endpoint, bytes } = received;
   const parsed = received.parsed ?? takeChangedBody(arrived);
@@ -200,7 +200,8 @@ function filter(
 ): ReturnType<Filter["judge"]> {
   if (!endpoint.filter) return { event: events[0] };
   const text = () => toBodyText(content);
-  return endpoint.filter.judge({ events, head: arrived.head, text, payload: () => readPayload(arrived, endpoint, content) }); // prettier-ignore
+  const payload = () => readPayload(arrived, endpoint, content);
+  return endpoint.filter.judge({ events, head: arrived.head, text, payload });
 }
 
 /** The text that the flow gets, or that of the bytes. */
@@ -249,15 +250,24 @@ function describeWebhook(
   return { sender: sender.id, ...(event !== undefined && { event }), ...(id !== undefined && { id }), ...proof };
 }
 
-/** Without the credential. */
+/** What the filter and the duplicates have decided. */
+interface Decision extends Pick<Accepted, "reservation"> {
+  readonly id: string;
+  readonly webhook: Webhook;
+  /** Whether duplicates of it would be noticed. */
+  readonly isKeyed: boolean;
+}
+
+/** The last stage, without the credential. */
 function describeAccepted(
   { arrived, endpoint, authenticated, body, sent }: Decoded,
-  { id, webhook, reservation, isKeyed }: { id: string; webhook: Webhook; isKeyed: boolean } & Pick<Accepted, "reservation">, // prettier-ignore
+  { id, webhook, reservation, isKeyed }: Decision,
 ): Accepted {
   const { request, path, ip } = arrived;
   const { config, authenticator } = endpoint;
-  removeCredential(request, authenticator, config.reply.by === "flow");
-  const req = describeRequest(request, redactPath(path, authenticator.redactor), ip);
+  const req = describeRequest(request, authenticator, path, ip);
+  // Access logs in front write the URL when the reply is sent.
+  if (config.reply.by === "flow" || authenticator.parameter !== undefined) removeCredential(request, authenticator);
   if (endpoint.hasParameters) req.params = readParameters(config.path, req.path) ?? {};
   if (sent.content.files) req.files = sent.content.files;
   const delivery = { id, body: sent.content.value, req, webhook, ...(config.rawBody && { rawBody: body.bytes }) };

@@ -109,7 +109,7 @@ export function findParsers(admin: Express): number {
  *
  * @returns nothing for a pattern, or for several paths
  */
-export function getMountPath({ mountpath }: Express): string | undefined {
+export function findOwnMountPath({ mountpath }: Express): string | undefined {
   return typeof mountpath === "string" && /^[\w\-.~/]*$/.test(mountpath) ? mountpath.replace(/\/+$/, "") : undefined;
 }
 

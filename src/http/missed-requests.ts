@@ -16,7 +16,7 @@ import { acceptsMethod, type Endpoint, mayGreetBy } from "../flow/endpoint";
 import type { EndpointRegistry } from "../flow/endpoints";
 import { listSavedNodes } from "../flow/node-red-internals";
 import { getPathKey, parseTarget } from "../request/target";
-import { clientAddress, getMountPath } from "./host-internals";
+import { clientAddress, findOwnMountPath } from "./host-internals";
 
 interface MissedOptions {
   readonly registry: EndpointRegistry;
@@ -61,7 +61,7 @@ export class MissedRequests {
   #check(request: Incoming, status: number): void {
     const { registry } = this.#options;
     const { path, search } = parseTarget(request.originalUrl ?? request.url ?? "");
-    const mountPath = getMountPath(this.#RED.httpNode) ?? "";
+    const mountPath = findOwnMountPath(this.#RED.httpNode) ?? "";
     const below = path.startsWith(`${mountPath}/`) ? path.slice(mountPath.length) : undefined;
     const { method = "" } = request;
     const found = below === undefined ? undefined : registry.find(below);

@@ -40,65 +40,42 @@ export interface RequestInfo {
 const removed = "[removed]";
 
 /**
- * Removes the credential from a request, so that neither `msg.req` nor `msg.res.req` shows it, and redacts it in other
- * header fields, as proxies repeat the URL in `X-Original-Url`.
+ * Describes a request for the flow, without the credential. In other header fields it is redacted, as proxies repeat
+ * the URL in `X-Original-Url`.
  *
- * @param isShown whether the flow gets the request itself, by `msg.res`
+ * @param path below `httpNodeRoot`, as sent
+ * @param ip of the sender
  */
-export function removeCredential(request: ExpressRequest, place: CredentialPlace, isShown = true): void {
-  removeFromHeaders(request, place, isShown);
-  const { url = "", originalUrl, query, cookies, params } = request;
-  // A header field may repeat it, and the parsed cookies.
-  for (const [name, value] of Object.entries(cookies ?? {})) {
-    if (place.redactor.contains(JSON.stringify(value))) Reflect.deleteProperty(cookies ?? {}, name);
-  }
-  for (const [name, value] of Object.entries(params ?? {})) {
-    if (params) params[name] = place.redactor.redact(value);
-  }
-  // Middleware may have changed only one of them.
-  if (isClean(url, place) && (originalUrl === undefined || isClean(originalUrl, place))) return;
-  request.url = withoutCredential(url, place);
-  // Express makes them anew when needed.
-  for (const name of ["_parsedUrl", "_parsedOriginalUrl"]) Reflect.deleteProperty(request, name);
-  if (originalUrl !== undefined) request.originalUrl = withoutCredential(originalUrl, place);
-  for (const [name, value] of Object.entries(query ?? {})) {
-    const isHidden = name === place.parameter || place.redactor.contains(JSON.stringify(value));
-    if (query && isHidden) Reflect.deleteProperty(query, name);
-  }
+export function describeRequest(
+  { method = "", url = "", headers }: IncomingMessage,
+  place: CredentialPlace,
+  path: string,
+  ip: string,
+): RequestInfo {
+  const shown = redactPath(path, place.redactor);
+  const mark = url.indexOf("?");
+  const search = mark === -1 ? "" : withoutParameter(url.slice(mark + 1), place);
+  return {
+    method,
+    url: search === "" ? shown : `${shown}?${search}`,
+    path: shown,
+    query: search === "" ? {} : toObject(new URLSearchParams(search)),
+    headers: withoutField(headers, place),
+    ip,
+  };
 }
 
-function removeFromHeaders(request: IncomingMessage, place: CredentialPlace, isShown: boolean): void {
+function withoutField(headers: IncomingMessage["headers"], place: CredentialPlace): Record<string, string | string[]> {
   const { redactor } = place;
-  const { headers, rawHeaders } = request;
-  const kept: IncomingMessage["headers"] = {};
-  let isFound = false;
-  for (const [name, value = ""] of Object.entries(headers)) {
-    const isSafe = !place.hidden.includes(name) && !redactor.contains(String(value));
-    if (isSafe) kept[name] = value;
-    else if (!place.hidden.includes(name)) {
-      kept[name] = typeof value === "string" ? redactor.redact(value) : value.map((each) => redactor.redact(each));
-    }
-    isFound ||= !isSafe;
-  }
-  if (!isFound) return;
+  const kept: Record<string, string | string[]> = {};
   // Deleting a property makes an object slow.
-  request.headers = kept;
-  // Node relies on the length of this array.
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? "").toLowerCase();
-    rawHeaders[index + 1] = place.hidden.includes(name) ? removed : redactor.redact(rawHeaders[index + 1] ?? "");
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || place.hidden.includes(name)) continue;
+    if (!redactor.contains(String(value))) kept[name] = value;
+    else kept[name] = typeof value === "string" ? redactor.redact(value) : value.map((each) => redactor.redact(each));
   }
-  // Node.js makes these on first use, which takes time.
-  if (!isShown) return;
-  const { headersDistinct } = request;
-  for (const name of Object.keys(headersDistinct)) {
-    if (place.hidden.includes(name)) Reflect.deleteProperty(headersDistinct, name);
-    else headersDistinct[name] = headersDistinct[name]?.map((value) => redactor.redact(value));
-  }
-}
-
-function isClean(url: string, place: CredentialPlace): boolean {
-  return !url.includes("?") && redactPath(url, place.redactor) === url;
+  return kept;
 }
 
 /** Redacts the segments of a path: those of parameters may be a secret. */
@@ -110,41 +87,49 @@ export function redactPath(path: string, redactor: CredentialPlace["redactor"]):
   return path.split("/").map(redactSegment).join("/");
 }
 
-/** Without the parameter of the credential; path and other parameters are redacted. */
-function withoutCredential(url: string, place: CredentialPlace): string {
-  const { parameter, redactor } = place;
-  const mark = url.indexOf("?");
-  if (mark === -1) return redactPath(url, place.redactor);
+/** A query without the parameter of the credential; others are redacted. */
+function withoutParameter(search: string, { parameter, redactor }: CredentialPlace): string {
   const isOther = (each: string) => parameter === undefined || !new URLSearchParams(each).has(parameter);
-  const sent = redactor.redact(
-    url
-      .slice(mark + 1)
-      .split("&")
-      .filter(isOther)
-      .join("&"),
-  );
+  const sent = redactor.redact(search.split("&").filter(isOther).join("&"));
   const read = new URLSearchParams(sent);
   const redacted = new URLSearchParams(Array.from(read, (pair) => pair.map((text) => redactor.redact(text))));
-  const search = String(redacted) === String(read) ? sent : String(redacted);
-  return redactPath(url.slice(0, mark), redactor) + (search === "" ? "" : `?${search}`);
+  return String(redacted) === String(read) ? sent : String(redacted);
 }
 
-/**
- * Describes a request whose credential was removed.
- *
- * @param path below `httpNodeRoot`, as sent
- * @param ip of the sender
- */
-export function describeRequest(request: IncomingMessage, path: string, ip: string): RequestInfo {
-  const { method = "", url = "", headers } = request;
+/** Removes the credential from the request itself: `msg.res.req` shows it no more than `msg.req`. */
+export function removeCredential(request: ExpressRequest, place: CredentialPlace): void {
+  const { redactor } = place;
+  const { rawHeaders, headersDistinct, url = "", originalUrl, query, cookies, params } = request;
+  request.headers = withoutField(request.headers, place);
+  // Node relies on the length of this array.
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? "").toLowerCase();
+    rawHeaders[index + 1] = place.hidden.includes(name) ? removed : redactor.redact(rawHeaders[index + 1] ?? "");
+  }
+  for (const name of Object.keys(headersDistinct)) {
+    if (place.hidden.includes(name)) Reflect.deleteProperty(headersDistinct, name);
+    else headersDistinct[name] = headersDistinct[name]?.map((value) => redactor.redact(value));
+  }
+  const isSecret = (value: unknown) => redactor.contains(JSON.stringify(value));
+  for (const [name, value] of Object.entries(cookies ?? {})) {
+    if (isSecret(value)) Reflect.deleteProperty(cookies ?? {}, name);
+  }
+  for (const [name, value] of Object.entries(params ?? {})) {
+    if (params) params[name] = redactor.redact(value);
+  }
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (name === place.parameter || isSecret(value)) Reflect.deleteProperty(query ?? {}, name);
+  }
+  // Middleware may have changed only one of them.
+  request.url = withoutCredential(url, place);
+  if (originalUrl !== undefined) request.originalUrl = withoutCredential(originalUrl, place);
+  // Express makes them anew when needed.
+  for (const name of ["_parsedUrl", "_parsedOriginalUrl"]) Reflect.deleteProperty(request, name);
+}
+
+function withoutCredential(url: string, place: CredentialPlace): string {
   const mark = url.indexOf("?");
-  const search = mark === -1 ? "" : url.slice(mark + 1);
-  return {
-    method,
-    url: search === "" ? path : `${path}?${search}`,
-    path,
-    query: search === "" ? {} : toObject(new URLSearchParams(search)),
-    headers: { ...(headers as Record<string, string | string[]>) },
-    ip,
-  };
+  const path = redactPath(mark === -1 ? url : url.slice(0, mark), place.redactor);
+  const search = mark === -1 ? "" : withoutParameter(url.slice(mark + 1), place);
+  return search === "" ? path : `${path}?${search}`;
 }

@@ -102,9 +102,11 @@ describe("for any request", () => {
       const rawHeaders = Object.entries(fields).flat();
       const known = { method: "POST", url, headers: { ...fields }, rawHeaders, headersDistinct: {} };
       const request = known as unknown as IncomingMessage;
-      removeCredential(request, new TokenAuthenticator({ ...place, token, secondToken: "" }));
-      const told = JSON.stringify([describeRequest(request, "/hook", "192.0.2.1"), request]);
-      for (const form of [token, encodeURIComponent(token), everyByte]) told.should.not.containEql(form);
+      const authenticator = new TokenAuthenticator({ ...place, token, secondToken: "" });
+      const told = describeRequest(request, authenticator, "/hook", "192.0.2.1");
+      removeCredential(request, authenticator);
+      const all = JSON.stringify([told, request]);
+      for (const form of [token, encodeURIComponent(token), everyByte]) all.should.not.containEql(form);
     });
   });
 });

@@ -12,11 +12,9 @@ function summary(
 ) {
   const socket = { remoteAddress: "127.0.0.1" };
   const url = search === "" ? "/Hook/" : `/Hook/?${search}`;
-  const rawHeaders = Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each]));
-  const request = { method: "POST", url, headers: { ...headers }, rawHeaders, headersDistinct: {}, socket };
+  const request = { method: "POST", url, headers, socket };
   const authenticator = new TokenAuthenticator({ ...placement, token: secret, secondToken: "" });
-  removeCredential(request as unknown as IncomingMessage, authenticator);
-  return describeRequest(request as unknown as IncomingMessage, "/Hook/", ip);
+  return describeRequest(request as unknown as IncomingMessage, authenticator, "/Hook/", ip);
 }
 
 const header = { method: "header", name: "X-Token" } as const;
