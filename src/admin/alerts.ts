@@ -23,7 +23,7 @@ const maxWaiting = 1000;
 /** The payload of a watch's message. */
 export interface Alert {
   readonly event: WatchEvent;
-  /** Id, name and path of the webhook trigger; missing for the store and the certificate. */
+  /** Id, name and path of the webhook trigger; missing for the store. */
   readonly node?: string;
   readonly name?: string;
   readonly path?: string;
@@ -100,13 +100,9 @@ export class Alerts {
       this.#send({ event: trouble ? "store-down" : "store-up", ...describeStore(trouble, translate), at: Date.now() });
     });
     outcomes.on("subscription-expiring", ({ node, expiresAt }) => {
-      this.#report("subscription-expiring", node, describeExpiry("subscription-expiring", expiresAt, translate));
-    });
-    outcomes.on("certificate-expiring", ({ expiresAt }) => {
-      this.#send({
-        event: "certificate-expiring",
-        ...describeExpiry("certificate-expiring", expiresAt, translate),
-        at: Date.now(),
+      this.#report("subscription-expiring", node, {
+        reason: translate("alert.reason.subscription-expiring", { time: new Date(expiresAt).toISOString() }),
+        fix: formatSentence(translate("alert.fix.subscription-expiring"), translate),
       });
     });
     outcomes.on("refused", (event) => this.#refuse(event));
@@ -158,12 +154,11 @@ export class Alerts {
     });
   }
 
-  /** The webhook triggers that an alert is about: one, or all; for the store, all with guaranteed delivery. */
-  #findTriggers({ event, node }: Alert): RunningNode[] {
+  /** The webhook triggers that an alert is about: one or, for the store, all with guaranteed delivery. */
+  #findTriggers({ node }: Alert): RunningNode[] {
     if (node === undefined) {
       const running = [...this.#nodes.all.values()].flatMap(({ running }) => running ?? []);
-      const isConcerned = ({ config }: Endpoint) => event === "certificate-expiring" || config.guaranteed;
-      return running.filter(isConcerned).map((endpoint) => endpoint.node);
+      return running.filter(({ config }) => config.guaranteed).map((endpoint) => endpoint.node);
     }
     const found = this.#RED.nodes.getNode(node) as RunningNode | null;
     return found ? [found] : [];
@@ -243,17 +238,6 @@ function describeFailedDelivery(
   const cause = { problem: null, reasons: [], looksLike: null, error };
   const fix = formatFix({ cause, state: "failed", pause: pause ?? null }, translate);
   return { delivery, reason: formatReason(cause, null, translate), fix };
-}
-
-function describeExpiry(
-  event: "subscription-expiring" | "certificate-expiring",
-  expiresAt: number,
-  translate: Translate,
-): Description {
-  return {
-    reason: translate(`alert.reason.${event}`, { time: new Date(expiresAt).toISOString() }),
-    fix: formatSentence(translate(`alert.fix.${event}`), translate),
-  };
 }
 
 function describeStore(trouble: StoreTrouble | undefined, translate: Translate): Description {

@@ -28,7 +28,7 @@ export class Observers {
     this.nodes = new NodeHealths(RED, outcomes);
     serveMetrics(RED, this.nodes);
     this.#inactivity = new Inactivity(RED, outcomes, this.nodes);
-    new Expiry(RED, outcomes);
+    new Expiry(outcomes);
     this.alerts = new Alerts(RED, outcomes, this.nodes);
     new NodeLog(RED._, outcomes, this.nodes);
     this.#statuses = new NodeStatuses(RED, outcomes, this.nodes, this.#inactivity);

@@ -12,7 +12,6 @@ export const watchEvents = [
   "refusals",
   "second-credential",
   "subscription-expiring",
-  "certificate-expiring",
 ] as const;
 
 export type WatchEvent = (typeof watchEvents)[number];

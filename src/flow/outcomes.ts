@@ -102,8 +102,6 @@ interface OutcomeEvents {
   heard: [NodeEvent];
   /** The subscription that requests belong to is about to expire. */
   "subscription-expiring": [NodeEvent & Pick<SubscriptionEvent, "expiresAt">];
-  /** The certificate of Node-RED's HTTPS server is about to expire; in ms since the epoch. */
-  "certificate-expiring": [{ readonly expiresAt: number }];
   /** The node was deleted. */
   removed: [NodeEvent];
 

@@ -1,13 +1,10 @@
-import { X509Certificate } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { request } from "node:https";
 import { join } from "node:path";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import type { Alert } from "../../src/admin/alerts";
 import { sqliteIsHere } from "../../src/config/stores";
 import type { WatchEvent } from "../../src/config/watch";
-import { createCertificate } from "../harness/certificates";
 import { putForward, withClock } from "../harness/clock";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
@@ -216,38 +213,6 @@ describe("a webhook watch", () => {
     await putForward(nodeRed, 6 * day);
     await heard().alert("subscription-expiring", 1002);
     heard().messages.should.have.length(1002);
-  });
-
-  it("sends once, on a new connection, that the certificate of Node-RED's server is about to end", async () => {
-    const { key, certificate } = createCertificate("-subj", "/CN=localhost");
-    const files = [key, certificate].map((each) => JSON.stringify(each.toString()));
-    const flow = tab(webhook("shop", "/shop"), ...watch("all"), ...watch("chosen", { scope: ["shop"] }));
-    await start({ flow, env: withClock, code: `https: { key: ${files[0]}, cert: ${files[1]} },` });
-    const { port } = new URL(nodeRed.origin);
-    const call = () =>
-      new Promise<number | undefined>((resolve, reject) => {
-        const options = { host: "127.0.0.1", port, path: "/shop", method: "POST", headers: bearer, agent: false };
-        const sent = request({ ...options, rejectUnauthorized: false }, (response) => {
-          response.resume().on("end", () => resolve(response.statusCode));
-        });
-        sent.on("error", reject).end();
-      });
-    await putForward(nodeRed, 0);
-    should(await call()).equal(200);
-    // It is valid for two days.
-    await putForward(nodeRed, 35 * 3_600_000);
-    should(await call()).equal(200);
-    heard().events.should.eql([]);
-    await putForward(nodeRed, 3_600_000);
-    for (const status of [await call(), await call()]) should(status).equal(200);
-    const { at: _, ...alert } = await heard().alert("certificate-expiring");
-    const time = new Date(new X509Certificate(certificate).validTo).toISOString();
-    should(alert).eql({
-      event: "certificate-expiring",
-      reason: catalog.alert.reason["certificate-expiring"].replace("__time__", time),
-      fix: sentence(catalog.alert.fix["certificate-expiring"]),
-    });
-    for (const id of ["all", "chosen"]) heard(id).events.should.eql(["certificate-expiring"], id);
   });
 
   it("hears its triggers alone, whichever may be missing, and in a subflow those of the same instance", async () => {
