@@ -2,7 +2,7 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import type { SummaryPage } from "../src/deliveries/summary";
+import type { SummaryPage } from "../src/admin/summary";
 import { Editor } from "../test/harness/browser";
 import { DeliveriesTab } from "../test/harness/deliveries-tab";
 import { bearer, tab, token, webhook } from "../test/harness/flow";

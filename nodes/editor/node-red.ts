@@ -4,7 +4,7 @@
 import type { SavedFields } from "../../src/config/fields";
 import type { Roots } from "../../src/config/paths";
 import type { StoreKind } from "../../src/config/stores";
-import type { Translate } from "../../src/deliveries/summary";
+import type { Translate } from "../../src/admin/summary";
 
 /** A node in the editor. */
 export interface EditorNode {

@@ -5,7 +5,7 @@ import type { SavedWatch, WatchEvent } from "../config/watch";
 import { clientPackages } from "../config/stores";
 import type { Pause } from "../deliveries/delivery";
 import type { StoreTrouble } from "../deliveries/queue";
-import { formatFix, formatReason, formatRefusal, formatSentence, type Translate } from "../deliveries/summary";
+import { formatFix, formatReason, formatRefusal, formatSentence, type Translate } from "./summary";
 import type { Endpoint } from "../flow/endpoint";
 import { findTemplateId } from "../flow/node-red-internals";
 import type { AcceptedEvent, Outcomes, RefusedEvent } from "../flow/outcomes";

@@ -2,16 +2,11 @@
 
 import type { Node, NodeAPI } from "node-red";
 import { finished, type State, unfinished } from "../deliveries/delivery";
-import {
-  describeDelivery,
-  findDelivery,
-  formatPosition,
-  listPage,
-  parsePosition,
-  summarize,
-} from "../deliveries/lists";
+import { describeDelivery, summarize } from "./shown-delivery";
+import { findDelivery, formatPosition, listPage, parsePosition } from "../deliveries/lists";
 import type { Position, Query } from "../deliveries/queue";
-import type { Detail, FailureGroup, GroupReplay, SummaryPage } from "../deliveries/summary";
+import type { Detail, GroupReplay, SummaryPage } from "./summary";
+import type { FailureGroup } from "../deliveries/failures";
 import type { Changed, Replays } from "../flow/replays";
 import type { DeliveryStores } from "../flow/stores";
 import { addRoute, BadRequest, notFound } from "./routes";

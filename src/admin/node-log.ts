@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { normaliseAddress, RateBound } from "../auth/limits";
 import type { Authenticator, Explanation, Reason, RefusedRequestFacts } from "../auth/authenticator";
 import { type SenderId, shortName } from "../auth/senders/table";
-import { describeError, formatRefusal, type Translate } from "../deliveries/summary";
+import { describeError, formatRefusal, type Translate } from "./summary";
 import type { Endpoint } from "../flow/endpoint";
 import type { Outcomes, RefusedEvent } from "../flow/outcomes";
 import { Interference, problems } from "../request/problem";

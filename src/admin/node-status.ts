@@ -2,14 +2,14 @@
 
 import type { NodeAPI, NodeStatus } from "node-red";
 import type { StoreTrouble } from "../deliveries/queue";
-import type { Translate } from "../deliveries/summary";
+import type { Translate } from "./summary";
 import { hasTwoCredentials } from "../config/parse";
 import type { Endpoint } from "../flow/endpoint";
 import type { Outcomes } from "../flow/outcomes";
-import { StoreHealth } from "../flow/stores";
 import type { Inactivity } from "./inactivity";
 import type { NodeHealth, NodeHealths } from "./node-health";
 import { describeShadow } from "./node-log";
+import { StoreHealth } from "./store-health";
 
 /** A status changes at most this often, in ms. */
 const intervalMs = 500;

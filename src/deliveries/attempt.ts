@@ -3,7 +3,7 @@
 import { backoffAfter, type Pace } from "../config/parse";
 import type { Attempt, Delivery, Pause, StoredDelivery } from "./delivery";
 import type { AttemptResult, ReservationEnd } from "./queue";
-import { interrupted } from "./summary";
+import { interrupted } from "./states";
 
 /** How often a node with an open circuit breaker is tried, in ms. */
 export const breakerIntervalMs = 60_000;

@@ -3,7 +3,27 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { listPage } from "./lists";
 import type { DeliveryList, Position } from "./queue";
-import { type FailureGroup, type FailureGroups, findFailure } from "./summary";
+import { findFailure } from "./states";
+
+/** Failed deliveries of a node with the same error, which is compared as a whole. */
+export interface FailureGroup {
+  readonly node: string;
+  readonly error: string;
+  readonly count: number;
+  /** When the newest of them came, in ms since the epoch. */
+  readonly last: number;
+}
+
+export interface FailureGroups {
+  /** The largest first, at most 100. */
+  readonly groups: readonly FailureGroup[];
+  /** How many groups there are. */
+  readonly causes: number;
+  /** How many deliveries they have: the newest ones. */
+  readonly failures: number;
+  /** Whether there are older ones, which are in no group. */
+  readonly hasMore: boolean;
+}
 
 /** Of so many failed deliveries, the newest, groups are made. */
 const maxGrouped = 10_000;

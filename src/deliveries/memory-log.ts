@@ -19,7 +19,7 @@ import {
   type Removal,
   type RemovalQuery,
 } from "./queue";
-import { findFailure, startsFlow } from "./summary";
+import { findFailure, startsFlow } from "./states";
 
 const maxLogPerNode = 200;
 /** Over all nodes. */

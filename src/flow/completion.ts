@@ -3,7 +3,7 @@
 import type { Node, NodeAPI, NodeMessage } from "node-red";
 import { isObject } from "../config/values";
 import type { AttemptResult } from "../deliveries/queue";
-import { timedOut } from "../deliveries/summary";
+import { timedOut } from "../deliveries/states";
 import {
   type CompleteEvent,
   findHooks,

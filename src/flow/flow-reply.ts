@@ -11,7 +11,7 @@ import { isWithoutContent } from "../config/values";
 import { DeliveryLog } from "../deliveries/delivery-log";
 import { maxReplyBytes } from "../deliveries/duplicates";
 import type { AttemptResult, Change, FirstReply, Reservation } from "../deliveries/queue";
-import { gone, interrupted, statusError } from "../deliveries/summary";
+import { gone, interrupted, statusError } from "../deliveries/states";
 import { type Problem, problems } from "../request/problem";
 import { Outcomes } from "./outcomes";
 import { maxNotedBytes, noteAnswer, sendProblem } from "./reply";

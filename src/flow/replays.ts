@@ -4,17 +4,12 @@ import type { NodeAPI } from "node-red";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { redactQuery } from "../auth/redactor";
 import type { StoredDelivery } from "../deliveries/delivery";
-import { findDelivery, listPage, maxShownBytes } from "../deliveries/lists";
+import { findDelivery, listPage } from "../deliveries/lists";
+import { maxShownBytes } from "../deliveries/states";
 import type { AttemptResult, Change, DeliveryList, Position } from "../deliveries/queue";
 import { repeatDelivery, restoreDelivery } from "../deliveries/record";
-import {
-  type FailureGroup,
-  findFailure,
-  isReplayable,
-  lateAnswer,
-  type Obstacle,
-  startsFlow,
-} from "../deliveries/summary";
+import type { FailureGroup } from "../deliveries/failures";
+import { findFailure, isReplayable, lateAnswer, type Obstacle, startsFlow } from "../deliveries/states";
 import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
 import type { Endpoint } from "./endpoint";

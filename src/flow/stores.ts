@@ -10,7 +10,7 @@ import { getSettings } from "../config/node-red";
 import { readOwnSettings } from "../config/own-settings";
 import type { WebhookConfig } from "../config/parse";
 import type { Breach } from "../config/fields";
-import { type StoreKind, chooseStore, clientPackages, fileName, sqliteIsHere } from "../config/stores";
+import { type StoreKind, chooseStore, fileName, sqliteIsHere } from "../config/stores";
 import type { Delivery, Pause } from "../deliveries/delivery";
 import { DeliveryLog, ignoreTrouble, type LogTarget, RecentStarts } from "../deliveries/delivery-log";
 import {
@@ -20,10 +20,8 @@ import {
   type Load,
   StoreError,
   type StoreEvents,
-  type StoreTrouble,
 } from "../deliveries/queue";
 import { MemoryLog } from "../deliveries/memory-log";
-import { problems } from "../request/problem";
 import type { Outcomes } from "./outcomes";
 
 /** Loads an engine when it is needed: most Node-REDs need none. An `import()` would be late, as a node starts at once. */
@@ -175,7 +173,8 @@ export class DeliveryStores {
       isQueue: target === this.#opened,
       starts: this.starts,
       newId: () => this.#RED.util.generateId(),
-      report: (error) => this.#RED.log.error(this.#RED._("store.notListed", { cause: getMessage(error) })),
+      report: (error) =>
+        this.#RED.log.error(this.#RED._("store.notListed", { cause: error instanceof Error ? error.message : "" })),
     });
   }
 
@@ -261,49 +260,4 @@ export class DeliveryStores {
     if (this.#areFlowsRunning) queue.release();
     return queue;
   }
-}
-
-/** A full store works again when it has refused nothing for so long (ms): small bodies fit where large ones do not. */
-const fullForMs = 60_000;
-
-/** The trouble of the store, for the log and the statuses. */
-export class StoreHealth {
-  trouble: StoreTrouble | undefined;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(RED: NodeAPI, outcomes: Outcomes) {
-    const { userDir: folder = process.cwd() } = getSettings(RED);
-    const changed = () => outcomes.emit("store:trouble", { trouble: this.trouble });
-    const end = () => {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-      if (this.trouble === undefined) return;
-      this.trouble = undefined;
-      RED.log.info(RED._("store.restored"));
-      changed();
-    };
-    const waitForRefusals = () => {
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(end, fullForMs).unref();
-    };
-    outcomes.on("store:down", ({ trouble, cause }) => {
-      clearTimeout(this.#timer);
-      if (trouble === this.trouble) return;
-      this.trouble = trouble;
-      RED.log.error(RED._(`store.${trouble}`, { cause: getMessage(cause), client: clientPackages, folder }));
-      changed();
-    });
-    outcomes.on("store:up", () => (this.trouble === "full" ? waitForRefusals() : end()));
-    outcomes.on("refused", ({ problem }) => {
-      if (this.#timer && problem === problems.storeTroubled) waitForRefusals();
-    });
-    outcomes.on("store:moved-aside", ({ path, cause }) => {
-      RED.log.error([RED._("store.movedAside", { path }), getMessage(cause)].join(" ").trim());
-    });
-    outcomes.on("store:warning", ({ warning }) => RED.log.warn(RED._(`store.${warning}`)));
-  }
-}
-
-function getMessage(cause: unknown): string {
-  return cause instanceof Error ? cause.message : "";
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Locator } from "playwright-core";
 import "should";
-import type { Summary } from "../../src/deliveries/summary";
+import type { Summary } from "../../src/admin/summary";
 import { boxOf, catalogText, type Editor, refusalText } from "../harness/browser";
 import { DeliveriesTab, FakeRuntime, noon, summaries, summary } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";

@@ -1,6 +1,6 @@
 import type { Locator } from "playwright-core";
 import should from "should";
-import type { Detail, Summary } from "../../src/deliveries/summary";
+import type { Detail, Summary } from "../../src/admin/summary";
 import { catalogText, type Editor, refusalText } from "../harness/browser";
 import { paste } from "../harness/curl";
 import { DeliveriesTab, FakeRuntime } from "../harness/deliveries-tab";

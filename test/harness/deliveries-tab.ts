@@ -1,6 +1,7 @@
 /** The tab of deliveries, and a runtime that answers it with what a test sets. */
 import type { Locator, Page, Request } from "playwright-core";
-import type { Detail, FailureGroups, GroupReplay, Summary } from "../../src/deliveries/summary";
+import type { Detail, GroupReplay, Summary } from "../../src/admin/summary";
+import type { FailureGroups } from "../../src/deliveries/failures";
 import { catalogText, type Editor, noteTexts } from "./browser";
 
 export const noon = new Date().setHours(12, 53, 1, 0);

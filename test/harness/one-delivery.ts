@@ -1,6 +1,6 @@
 // Deliveries with all that the runtime has of them.
 
-import type { Detail } from "../../src/deliveries/summary";
+import type { Detail } from "../../src/admin/summary";
 import { summary } from "./deliveries-tab";
 
 /** When they came. */

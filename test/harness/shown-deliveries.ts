@@ -1,6 +1,6 @@
 /** What the admin API tells of the deliveries of a Node-RED. */
 import { setTimeout as wait } from "node:timers/promises";
-import type { Detail, Summary, SummaryPage } from "../../src/deliveries/summary";
+import type { Detail, Summary, SummaryPage } from "../../src/admin/summary";
 import { type Reply, send } from "./http";
 import type { NodeRed } from "./node-red";
 

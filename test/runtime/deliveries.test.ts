@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { maxShownBytes } from "../../src/deliveries/lists";
+import { maxShownBytes } from "../../src/deliveries/states";
 import { sqliteIsHere } from "../../src/config/stores";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";

@@ -1,5 +1,6 @@
 import should from "should";
-import type { FailureGroup, FailureGroups, GroupReplay } from "../../src/deliveries/summary";
+import type { GroupReplay } from "../../src/admin/summary";
+import type { FailureGroup, FailureGroups } from "../../src/deliveries/failures";
 import { bearer, tab, webhook } from "../harness/flow";
 import { type StoreKind, storeKinds, type TestStore } from "../harness/guaranteed";
 import { send } from "../harness/http";

@@ -1,6 +1,7 @@
 import { scheduler } from "node:timers/promises";
 import should from "should";
-import { startsFlow, type Summary } from "../../src/deliveries/summary";
+import type { Summary } from "../../src/admin/summary";
+import { startsFlow } from "../../src/deliveries/states";
 import {
   compose,
   type FieldCase,

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import should from "should";
-import type { Summary } from "../../src/deliveries/summary";
+import type { Summary } from "../../src/admin/summary";
 import type { RawReply } from "../harness/http";
 import type { Received } from "../harness/node-red";
 import { root } from "../harness/package";

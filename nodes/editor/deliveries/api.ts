@@ -4,15 +4,13 @@ import type { Pause } from "../../../src/deliveries/delivery";
 import type { Load } from "../../../src/deliveries/queue";
 import {
   type Detail,
-  type FailureGroup,
-  type FailureGroups,
   formatSentence,
   type GroupReplay,
-  type Obstacle,
-  obstacles,
   type Summary,
   type SummaryPage,
-} from "../../../src/deliveries/summary";
+} from "../../../src/admin/summary";
+import type { FailureGroup, FailureGroups } from "../../../src/deliveries/failures";
+import { type Obstacle, obstacles } from "../../../src/deliveries/states";
 import type { SilentEvent } from "../../../src/flow/outcomes";
 import { isListOf, isNumber, isRecord, isText, readAnswer } from "./answer";
 import { ApiFailure, host } from "./host";

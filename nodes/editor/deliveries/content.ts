@@ -1,7 +1,7 @@
 // The parts of a shown delivery.
 
 import type { Attempt } from "../../../src/deliveries/delivery";
-import { describeError, type Detail } from "../../../src/deliveries/summary";
+import { describeError, type Detail } from "../../../src/admin/summary";
 import { create } from "../dom";
 import { parseJson } from "../text";
 import { host } from "./host";

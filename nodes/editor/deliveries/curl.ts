@@ -5,7 +5,7 @@ import { parseScheme, settleScheme } from "../../../src/auth/signature/scheme";
 import { placementField, rules, type SavedFields, withDefaults } from "../../../src/config/fields";
 import { isEnvironmentValue } from "../../../src/config/values";
 import { findJwtPreset, isSenderId, senders } from "../../../src/auth/senders/table";
-import type { Detail } from "../../../src/deliveries/summary";
+import type { Detail } from "../../../src/admin/summary";
 import { quote, quoteLiteral } from "../text";
 import { text } from "./texts";
 

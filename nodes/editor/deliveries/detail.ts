@@ -1,14 +1,8 @@
 // One delivery, in place of the list.
 
 import { findEventField, senders } from "../../../src/auth/senders/table";
-import {
-  type Detail,
-  formatFix,
-  formatReason,
-  inARow,
-  isReplayable,
-  type Summary,
-} from "../../../src/deliveries/summary";
+import { type Detail, formatFix, formatReason, inARow, type Summary } from "../../../src/admin/summary";
+import { isReplayable } from "../../../src/deliveries/states";
 import { create, renewContent, setAttributes, setText, toggle } from "../dom";
 import { parseJson } from "../text";
 import { askForDelivery, failureText, isForbidden, replay } from "./api";

@@ -1,7 +1,7 @@
 // Node-RED's editor as the host of the list of deliveries.
 
 import type { SavedFields } from "../../../src/config/fields";
-import type { Translate } from "../../../src/deliveries/summary";
+import type { Translate } from "../../../src/admin/summary";
 import { getFlowName } from "../form/handover";
 import { chooseTestBody } from "../form/test-request";
 import { permissions } from "../../../src/config/permissions";

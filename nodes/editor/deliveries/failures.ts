@@ -1,6 +1,8 @@
 // Failed deliveries by their cause, above the list.
 
-import { describeError, type FailureGroup, type FailureGroups, lateAnswer } from "../../../src/deliveries/summary";
+import { describeError } from "../../../src/admin/summary";
+import type { FailureGroup, FailureGroups } from "../../../src/deliveries/failures";
+import { lateAnswer } from "../../../src/deliveries/states";
 import { create, renewContent, setAttributes, setText, toggle } from "../dom";
 import { askForFailures } from "./api";
 import { createButton, createNote } from "./content";

@@ -1,6 +1,6 @@
 // The loaded deliveries, and when the tab fetches again.
 
-import type { Summary, SummaryPage } from "../../../src/deliveries/summary";
+import type { Summary, SummaryPage } from "../../../src/admin/summary";
 import { askForPage, everything, type ListFilter } from "./api";
 
 interface Reader {

@@ -3,7 +3,7 @@
 import type { SavedFields } from "../../../src/config/fields";
 import type { Roots } from "../../../src/config/paths";
 import type { SenderId } from "../../../src/auth/senders/table";
-import type { Summary, Translate } from "../../../src/deliveries/summary";
+import type { Summary, Translate } from "../../../src/admin/summary";
 
 /** A webhook trigger as the page knows it, also before it is deployed. */
 export interface KnownNode {

@@ -1,6 +1,6 @@
 // The list of deliveries, and the selected ones.
 
-import { formatReason, type Summary } from "../../../src/deliveries/summary";
+import { formatReason, type Summary } from "../../../src/admin/summary";
 import { create, renewContent, setAttributes } from "../dom";
 import { attemptText, createState, durationText, getNodeLabel, text, timeText } from "./texts";
 

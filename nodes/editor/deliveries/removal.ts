@@ -1,6 +1,7 @@
 // Deletes deliveries: one, those that have failed with one cause, or all of a node or a state.
 
-import type { FailureGroup, Summary } from "../../../src/deliveries/summary";
+import type { Summary } from "../../../src/admin/summary";
+import type { FailureGroup } from "../../../src/deliveries/failures";
 import { classifyTrouble, everything, failureText, listAll, type ListFilter, remove, removeAll } from "./api";
 import { createList, createNote } from "./content";
 import { type Plan, runPlan, type Step } from "./dialog";

@@ -1,6 +1,8 @@
 // Replays of several deliveries: the selected ones, or those that failed since a time.
 
-import { type FailureGroup, isReplayable, type Summary } from "../../../src/deliveries/summary";
+import type { Summary } from "../../../src/admin/summary";
+import type { FailureGroup } from "../../../src/deliveries/failures";
+import { isReplayable } from "../../../src/deliveries/states";
 import { create, setAttributes, toggle } from "../dom";
 import {
   listAll,

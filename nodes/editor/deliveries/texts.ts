@@ -1,7 +1,7 @@
 // Texts, times, numbers and names in the language of the page.
 
 import { normalisePath, parseBaseUrl } from "../../../src/config/paths";
-import type { Summary, Translate } from "../../../src/deliveries/summary";
+import type { Summary, Translate } from "../../../src/admin/summary";
 import { create } from "../dom";
 import { host, type KnownNode } from "./host";
 

@@ -1,6 +1,6 @@
 // The list of deliveries with its filters and alerts, or one delivery in its place.
 
-import type { Summary } from "../../../src/deliveries/summary";
+import type { Summary } from "../../../src/admin/summary";
 import type { SilentEvent } from "../../../src/flow/outcomes";
 import { create, renewContent, setAttributes, setText, toggle } from "../dom";
 import {

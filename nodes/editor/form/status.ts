@@ -2,7 +2,7 @@
 
 import type { NodeReport } from "../../../src/admin/node-health";
 import { isSenderId, senders } from "../../../src/auth/senders/table";
-import { formatReasons, formatRefusal, inARow } from "../../../src/deliveries/summary";
+import { formatReasons, formatRefusal, inARow } from "../../../src/admin/summary";
 import { isNumber, isText, readAnswer } from "../deliveries/answer";
 import { ApiFailure, host } from "../deliveries/host";
 import { showDeliveriesOf } from "../deliveries/tab";

@@ -1,7 +1,7 @@
 // The test request and its result.
 
 import { credentialNames, withDefaults } from "../../../src/config/fields";
-import { formatRefusal, formatSentence, inARow, type Translate } from "../../../src/deliveries/summary";
+import { formatRefusal, formatSentence, inARow, type Translate } from "../../../src/admin/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
 import { isText, readAnswer } from "../deliveries/answer";
 import { classifyTrouble } from "../deliveries/api";

@@ -1,6 +1,6 @@
 // The login of the page: Node-RED's own, by user and password; an access token where Node-RED logs in by another service.
 
-import type { Translate } from "../../../src/deliveries/summary";
+import type { Translate } from "../../../src/admin/summary";
 import { classifyTrouble } from "../deliveries/api";
 import { createNote, smallButton } from "../deliveries/content";
 import { ApiFailure } from "../deliveries/host";

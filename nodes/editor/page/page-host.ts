@@ -2,7 +2,7 @@
 
 import type { ListedNode, PageSession, PageSetup, Texts } from "../../../src/admin/page";
 import { permissions } from "../../../src/config/permissions";
-import type { Translate } from "../../../src/deliveries/summary";
+import type { Translate } from "../../../src/admin/summary";
 import { createIcon, createText } from "../deliveries/content";
 import { ApiFailure, type DeliveriesHost, type KnownNode } from "../deliveries/host";
 import { create, setAttributes } from "../dom";

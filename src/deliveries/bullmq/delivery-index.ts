@@ -25,7 +25,7 @@ import {
   type Query,
   type Retention,
 } from "../queue";
-import { findFailure } from "../summary";
+import { findFailure } from "../states";
 import type { RedisClient } from "./redis-client";
 import type { SharedWaits } from "./waits";
 

@@ -31,7 +31,7 @@ import {
   type Retention,
   type SettledKey,
 } from "../queue";
-import { findFailure } from "../summary";
+import { findFailure } from "../states";
 
 /** How many deliveries a search reads, and how many are dropped for their age, before other calls have their turn. */
 const maxScanned = 2000;

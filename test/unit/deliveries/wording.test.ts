@@ -1,13 +1,6 @@
 import "should";
-import {
-  describeError,
-  formatReason,
-  gone,
-  interrupted,
-  lateAnswer,
-  statusError,
-  timedOut,
-} from "../../../src/deliveries/summary";
+import { describeError, formatReason } from "../../../src/admin/summary";
+import { gone, interrupted, lateAnswer, statusError, timedOut } from "../../../src/deliveries/states";
 import { problems } from "../../../src/request/problem";
 
 describe("the error of an attempt", () => {

@@ -2,7 +2,8 @@
 
 import type { Reason } from "../auth/authenticator";
 import { type SenderId, shortName } from "../auth/senders/table";
-import type { Attempt, Delivery, Pause, State } from "./delivery";
+import type { Attempt, Delivery, Pause } from "../deliveries/delivery";
+import { gone, interrupted, lateAnswer, type Obstacle, timedOut } from "../deliveries/states";
 
 type Nullable<Part> = { readonly [Name in keyof Part]-?: Exclude<Part[Name], undefined> | null };
 
@@ -79,28 +80,6 @@ export interface SummaryPage {
   readonly next: string | null;
 }
 
-// Failures by their cause.
-
-/** Failed deliveries of a node with the same error, which is compared as a whole. */
-export interface FailureGroup {
-  readonly node: string;
-  readonly error: string;
-  readonly count: number;
-  /** When the newest of them came, in ms since the epoch. */
-  readonly last: number;
-}
-
-export interface FailureGroups {
-  /** The largest first, at most 100. */
-  readonly groups: readonly FailureGroup[];
-  /** How many groups there are. */
-  readonly causes: number;
-  /** How many deliveries they have: the newest ones. */
-  readonly failures: number;
-  /** Whether there are older ones, which are in no group. */
-  readonly hasMore: boolean;
-}
-
 /** How far a replay of a group has come. */
 export interface GroupReplay {
   readonly replayed: number;
@@ -108,63 +87,6 @@ export interface GroupReplay {
   readonly left: readonly { readonly code: Obstacle; readonly message: string; readonly count: number }[];
   /** The `after` of the next call; `null` where nothing is left, or the rest would not be replayed, either. */
   readonly next: string | null;
-}
-
-// States and attempts.
-
-/** Whether it has started its flow, or will. */
-export function startsFlow(state: State): state is Exclude<State, "refused" | "duplicate" | "handshake"> {
-  return !["refused", "duplicate", "handshake"].includes(state);
-}
-
-/** Whether its flow is done with it: before, a replay would start the flow twice. */
-export function isReplayable(state: State): state is "succeeded" | "failed" {
-  return state === "succeeded" || state === "failed";
-}
-
-/** Why a delivery cannot be replayed; keys under `replay` in the message catalog. */
-export const obstacles = [
-  /** It starts no flow. */
-  "notAccepted",
-  /** Its flow runs, or will. */
-  "unfinished",
-  /** Its node is closed, or waits for its path. */
-  "notOpen",
-  /** Its body was not kept. */
-  "bodyMissing",
-  /** Its node has guaranteed delivery, and the store is away. */
-  "notKept",
-  /** Its body cannot be decoded any more. */
-  "unreadable",
-] as const;
-
-export type Obstacle = (typeof obstacles)[number];
-
-/** The error of a delivery whose process ended during each attempt. */
-export const interrupted = "interrupted";
-
-/** The error of an attempt without an end. */
-export const timedOut = "timedOut";
-
-/** The error where the sender had gone before the flow replied. */
-export const gone = "gone";
-
-/** The error where the flow replied with a failure. */
-export function statusError(status: number): string {
-  return `HTTP ${status}`;
-}
-
-/** The error where the flow did not reply in time. */
-export const lateAnswer = statusError(504);
-
-/** Why a delivery has failed; nothing where it has not. */
-export function findFailure({ state, error, status, replayOf }: Delivery): string | undefined {
-  if (state !== "failed") return undefined;
-  // Without an error, the reply was one.
-  if (error !== undefined) return error;
-  if (status !== undefined) return statusError(status);
-  // A replay has no sender that could have gone.
-  return replayOf === undefined ? gone : lateAnswer;
 }
 
 // Reasons and fixes as sentences.

@@ -1,0 +1,123 @@
+// Deliveries as the editor shows them.
+
+import { constants } from "node:buffer";
+import { redactHeaders, redactJson, redactQuery, redactRanges } from "../auth/redactor";
+import {
+  type Delivery,
+  isPacked,
+  type Pause,
+  readEvent,
+  type State,
+  type StoredDelivery,
+} from "../deliveries/delivery";
+import { findFailure, maxShownBytes } from "../deliveries/states";
+import { decodeContent } from "../request/body";
+import { decodeIfText } from "../request/decode";
+import { parseJson } from "../request/json";
+import { Problem, problems } from "../request/problem";
+import { toObject } from "../request/target";
+import {
+  type Cause,
+  type Detail,
+  formatFix,
+  formatReason,
+  type ShownAnswer,
+  type ShownBody,
+  type Summary,
+  type Translate,
+} from "./summary";
+
+interface SummaryOptions {
+  /** In the language of the runtime. */
+  readonly translate: Translate;
+  /** Nothing where the node is not paused. */
+  readonly paused: (node: string) => Pause | undefined;
+}
+
+/** Their flow may be started again, by itself or by a replay. */
+const unsettled: readonly State[] = ["queued", "retrying", "failed"];
+
+export function summarize(delivery: Delivery, { translate, paused }: SummaryOptions): Summary {
+  const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
+  const { words = null, maxAttempts = null, nextAt = null, replayOf = null, replayedBy = null, duplicateOf = null, isTest = false } = delivery; // prettier-ignore
+  const { event, senderId } = readEvent(delivery);
+  const cause = explainState(delivery);
+  const pause = (unsettled.includes(state) && paused(node)) || null;
+  return {
+    ...{ id, node: node === "" ? null : node, at, state, status },
+    reason: cause && formatReason(cause, status, translate),
+    fix: cause && formatFix({ cause, state, pause }, translate),
+    ...{ method: head.method, path: head.path, ip: head.ip },
+    sender: webhook?.sender ?? null,
+    event: event ?? null,
+    senderId: senderId ?? null,
+    ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
+    ...{ words, maxAttempts, nextAt, pause, replayOf, replayedBy, duplicateOf, isTest, cause },
+  };
+}
+
+export async function describeDelivery(stored: StoredDelivery, means: SummaryOptions): Promise<Detail> {
+  const { delivery, attempts } = stored;
+  const { head } = delivery;
+  const summary = summarize(delivery, means);
+  const body = await redactBody(stored);
+  return {
+    ...summary,
+    headers: redactHeaders(body.isUnpacked ? withoutCodings(head.headers) : head.headers),
+    query: redactQuery(toObject(new URLSearchParams(head.search))),
+    body: showBody(delivery, body.bytes),
+    isJson: delivery.isJson ?? false,
+    answer: decodeAnswer(delivery, summary),
+    // The first attempt is stored when it has ended.
+    attempts: attempts.length > 0 || delivery.attempt === 0 ? attempts : [{ at: delivery.at }],
+  };
+}
+
+function explainState(delivery: Delivery): Cause | null {
+  const { state, reasons = [], looksLike = null, error } = delivery;
+  if (state === "refused") {
+    // It was accepted, but the reply failed.
+    const problem = delivery.problem ?? problems.unforeseen.name;
+    return { problem, reasons, looksLike, error: error ?? null };
+  }
+  // Earlier failures are shown with the attempts.
+  if (state === "succeeded") return null;
+  const failure = error ?? findFailure(delivery);
+  return failure === undefined ? null : { problem: null, reasons: [], looksLike: null, error: failure };
+}
+
+/** The body without its secrets; a packed one that has some is unpacked. */
+async function redactBody({ delivery, body }: StoredDelivery): Promise<{ bytes: Buffer; isUnpacked: boolean }> {
+  const { hidden, head } = delivery;
+  if (!hidden || body.length === 0) return { bytes: body, isUnpacked: false };
+  // It was unpacked before, within the limit of its node.
+  const isUnpacked = isPacked(delivery);
+  const bytes = isUnpacked
+    ? await decodeContent(body, String(head.headers[codings]), constants.MAX_LENGTH, undefined)
+    : body;
+  if (bytes instanceof Problem) return { bytes: Buffer.alloc(0), isUnpacked };
+  const isJson = !(parseJson(bytes.toString()) instanceof Problem);
+  return { bytes: isJson ? redactJson(bytes, hidden) : redactRanges(bytes, hidden), isUnpacked };
+}
+
+const codings = "content-encoding";
+
+function withoutCodings(headers: Delivery["head"]["headers"]): Delivery["head"]["headers"] {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== codings));
+}
+
+function showBody({ size }: Delivery, body: Buffer): ShownBody {
+  const isCut = body.length > maxShownBytes;
+  const shown = body.subarray(0, maxShownBytes);
+  const truncated = isCut || (body.length === 0 && size > 0);
+  const text = decodeIfText(shown, isCut);
+  return text === undefined
+    ? { encoding: "base64", data: shown.toString("base64"), truncated }
+    : { encoding: "utf8", data: text, truncated };
+}
+
+function decodeAnswer({ problem, answer }: Delivery, { status, milliseconds }: Summary): ShownAnswer | null {
+  if (status === null) return null;
+  const said: Problem | undefined = Object.values(problems).find(({ name }) => name === problem);
+  return { status, milliseconds, body: answer ?? (said?.status === status ? said.body : null) };
+}
