@@ -118,7 +118,7 @@ async function measure({ settings = {}, code = "", package: other, nodes = [], l
     symlinkSync(folder, path);
   };
   link(join(installedModules(), packageName), packageName);
-  if (other) link(installed(other[0].replace(/^.*\//, ""), ...other, ["--ignore-scripts"]), other[0]);
+  if (other) link(installed(other[0].replace("/", "-"), ...other, ["--ignore-scripts"]), other[0]);
   const flow = tab(
     webhook("webhook", "/hook", { ...(auth && { headerParameter: "X-Token" }), wires: [["count"]] }),
     end,
