@@ -44,7 +44,7 @@ describe("a new node, with nodeDefaults in the settings file", () => {
     (await editor().input("headerParameter").isVisible()).should.be.false();
     await editor().done();
     for (const [field, value] of Object.entries(given)) {
-      should(await editor().saved(id, field as keyof typeof given)).eql(value);
+      should(await editor().saved(id, field)).eql(value);
     }
     (await editor().isValid(id)).should.be.true();
     await editor().deploy();
