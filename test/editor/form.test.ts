@@ -1,6 +1,6 @@
 import should from "should";
 import { senders } from "../../src/auth/senders/table";
-import { defaults, type SavedFields, tokenLength } from "../../src/config/fields";
+import { defaults, tokenLength } from "../../src/config/fields";
 import { catalogText, type Entered, type FormField, type Section } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { useEditor } from "../harness/stage";
