@@ -2,6 +2,7 @@
 
 import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import type { JwtAccess } from "../config/parse";
+import { isObject, tryParseJson } from "../config/values";
 import type { Credential } from "./authenticator";
 import { FetchError, fetchPublished } from "./fetch-published";
 import type { KeptPublications } from "./kept-publications";
@@ -198,14 +199,9 @@ const maxKeys = 100;
  * @throws {FetchError} where it is no key set
  */
 function parseKeySet(text: string, host: string): JwtKey[] {
-  const malformed = new FetchError("malformed", host);
-  let keys: unknown;
-  try {
-    ({ keys } = JSON.parse(text) as { keys?: unknown });
-  } catch {
-    throw malformed;
-  }
-  if (!Array.isArray(keys) || keys.length > maxKeys) throw malformed;
+  const set = tryParseJson(text);
+  const keys = isObject(set) ? set.keys : undefined;
+  if (!Array.isArray(keys) || keys.length > maxKeys) throw new FetchError("malformed", host);
   return keys.flatMap((jwk) => parseJwk(jwk) ?? []);
 }
 

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { JWTPayload } from "jose";
-import { isObject } from "../config/values";
+import { isObject, tryParseJson } from "../config/values";
 import type { JwtAccess } from "../config/parse";
 import { Problem, problems } from "../request/problem";
 import type {
@@ -212,12 +212,6 @@ interface DecodedJwt {
 /** For explanations only. */
 function decodeJwt(token: string): DecodedJwt | undefined {
   const parts = token.split(".");
-  try {
-    const [header, claims] = parts
-      .slice(0, 2)
-      .map((part) => JSON.parse(Buffer.from(part, "base64url").toString()) as unknown);
-    return parts.length === 3 && isObject(header) && isObject(claims) ? { header, claims } : undefined;
-  } catch {
-    return undefined;
-  }
+  const [header, claims] = parts.slice(0, 2).map((part) => tryParseJson(Buffer.from(part, "base64url").toString()));
+  return parts.length === 3 && isObject(header) && isObject(claims) ? { header, claims } : undefined;
 }

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isObject } from "../config/values";
+import { isObject, tryParseJson } from "../config/values";
 
 /** The name of the file in the user directory. */
 export const keptFileName = "webhook-trigger.published.json";
@@ -97,12 +97,7 @@ export class KeptPublications {
 
 /** Nothing of what is damaged. */
 function parsePublications(json: string): [string, Publication][] {
-  let all: unknown;
-  try {
-    all = JSON.parse(json);
-  } catch {
-    return [];
-  }
+  const all = tryParseJson(json);
   return Object.entries(isObject(all) ? all : {}).flatMap(([url, each]) => {
     const { text, fetchedAt } = isObject(each) ? each : {};
     return typeof text === "string" && typeof fetchedAt === "number" ? [[url, { text, fetchedAt }]] : [];

@@ -5,6 +5,7 @@ import bytes from "bytes";
 import type { NodeAPI } from "node-red";
 import { parseBaseUrl } from "./paths";
 import { type DeliverySettings, parseDeliverySettings, parseStoreSettings, type StoreSettings } from "./stores";
+import { tryParseJson } from "./values";
 
 /** The settings that are given and valid. */
 interface OwnSettings {
@@ -63,7 +64,7 @@ const rows: { readonly [Name in OwnSettingName]-?: SettingRow<NonNullable<OwnSet
   },
   webhookTriggerDeliveries: {
     variable: "WEBHOOK_TRIGGER_DELIVERIES",
-    read: readJson,
+    read: (text) => tryParseJson(text) ?? text,
     parse: parseDeliverySettings,
     examples: ["{ keep: 50, bodies: false }", '{"keep":50,"bodies":false}'],
   },
@@ -130,14 +131,6 @@ function toText(value: unknown): string {
 function readStore(text: string): unknown {
   if (text.startsWith("sqlite://")) return { type: "sqlite", folder: text.slice("sqlite://".length) };
   return /^rediss?:\/\//.test(text) ? { type: "bullmq", url: text } : undefined;
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 /** With less, hardly a body would fit: most likely a unit is missing. */

@@ -39,3 +39,12 @@ export function parseNumber(given: string): number | undefined {
 export function isWithoutContent(status: unknown): boolean {
   return ["204", "205"].includes(text(status));
 }
+
+/** The value of a text in JSON; nothing where it is none. What a flow gets is parsed by `request/json.ts`. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -2,8 +2,8 @@
 
 import type { Attempt } from "../../../src/deliveries/delivery";
 import { describeError, type Detail } from "../../../src/admin/summary";
+import { tryParseJson } from "../../../src/config/values";
 import { create } from "../dom";
-import { parseJson } from "../text";
 import { host } from "./host";
 import { bytesText, durationText, momentText, text } from "./texts";
 
@@ -97,7 +97,7 @@ function createBody({ body, size }: Pick<Detail, "body" | "size">): HTMLElement 
 
 /** Nothing where the text is no JSON object or array, or cannot be shown as one. */
 function createJsonView(data: string): HTMLElement | undefined {
-  const value = parseJson(data)?.value;
+  const value = tryParseJson(data);
   return typeof value === "object" && value !== null && isPlain(data) ? host().showObject(value, "") : undefined;
 }
 

@@ -6,7 +6,7 @@ import { placementField, rules, type SavedFields, withDefaults } from "../../../
 import { isEnvironmentValue } from "../../../src/config/values";
 import { findJwtPreset, isSenderId, senders } from "../../../src/auth/senders/table";
 import type { Detail } from "../../../src/admin/summary";
-import { quote, quoteLiteral } from "../text";
+import { quote, quoteLiteral } from "../shell";
 import { text } from "./texts";
 
 /** RFC 9110 §7.6.1, and other fields of the connection, the client or a proxy. */

@@ -3,8 +3,8 @@
 import { findEventField, senders } from "../../../src/auth/senders/table";
 import { type Detail, formatFix, formatReason, inARow, type Summary } from "../../../src/admin/summary";
 import { isReplayable } from "../../../src/deliveries/states";
+import { tryParseJson } from "../../../src/config/values";
 import { create, renewContent, setAttributes, setText, toggle } from "../dom";
-import { parseJson } from "../text";
 import { askForDelivery, failureText, isForbidden, replay } from "./api";
 import { removeOne } from "./removal";
 import { createButton, createIcon, createList, createNote, type DetailPart, sections, smallButton } from "./content";
@@ -332,7 +332,7 @@ function createChangeForm({ payload }: Detail, send: (payload: unknown) => void,
   const wrong = create("div", { id: `${id}-wrong`, class: "webhook-delivery-error", role: "status" });
   const go = createButton("fa-repeat", "");
   const close = createButton("fa-times", text("delivery.cancel"));
-  const parse = () => parseJson(field.value);
+  const parse = () => tryParseJson(field.value);
   const check = () => {
     const isJson = parse() !== undefined;
     setText(wrong, isJson ? "" : text("reply.noJson"));
@@ -344,7 +344,7 @@ function createChangeForm({ payload }: Detail, send: (payload: unknown) => void,
   };
   go.addEventListener("click", () => {
     const parsed = parse();
-    if (parsed) send(parsed.value);
+    if (parsed !== undefined) send(parsed);
     else field.focus();
   });
   close.addEventListener("click", cancel);

@@ -1,8 +1,7 @@
 // The rows that describe a custom sender. What is entered is written into its scheme, which is shown as JSON below.
 
 import { algorithms, encodings, keyFormats, timeUnits } from "../../../src/auth/senders/sender";
-import { isObject } from "../../../src/config/values";
-import { parseJson } from "../text";
+import { isObject, tryParseJson } from "../../../src/config/values";
 import { formatScheme, input, inputValue, type WebhookNode } from "./form-state";
 
 /** As it is entered: whether it is right is checked as for every field. */
@@ -85,7 +84,7 @@ export function showCustom(): void {
 /** Nothing while the JSON is broken. */
 function readScheme(): CustomScheme | undefined {
   const typed = inputValue("scheme").trim();
-  const scheme = typed === "" ? {} : parseJson(typed)?.value;
+  const scheme = typed === "" ? {} : tryParseJson(typed);
   return isObject(scheme) ? scheme : undefined;
 }
 

@@ -31,12 +31,11 @@ import {
   type SavedFields,
   withDefaults,
 } from "../../../src/config/fields";
-import { isEnvironmentValue, isObject, isTrue, text } from "../../../src/config/values";
+import { isEnvironmentValue, isObject, isTrue, text, tryParseJson } from "../../../src/config/values";
 import { composePublicUrl, isAdminPath, parseBaseUrl, type Roots } from "../../../src/config/paths";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
 import { type Editor, type EditorNode, updateText, type Validator } from "../node-red";
-import { parseJson } from "../text";
 
 declare const RED: Editor;
 
@@ -229,8 +228,8 @@ function schemeInForm(node: WebhookNode): unknown {
   const { scheme } = withDefaults(node);
   const typed = inputValue("scheme");
   if (inputValue("sender") !== "custom" || typed === formatScheme(scheme)) return scheme;
-  const parsed = parseJson(typed.trim() === "" ? "null" : typed);
-  return parsed ? parsed.value : typed;
+  const parsed = tryParseJson(typed.trim() === "" ? "null" : typed);
+  return parsed === undefined ? typed : parsed;
 }
 
 /** With the settings of other senders, unchanged. */

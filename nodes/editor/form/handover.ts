@@ -8,7 +8,7 @@ import { isEnvironmentValue } from "../../../src/config/values";
 import { getPatternKey } from "../../../src/request/path-patterns";
 import { findJwtPreset } from "../../../src/auth/senders/table";
 import { docsUrl, type Editor, type EditorNode, prepareCopyButton } from "../node-red";
-import { quote } from "../text";
+import { quote } from "../shell";
 import { credentialToGive, isShown } from "./credentials";
 import {
   brokenRule,

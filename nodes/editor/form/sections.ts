@@ -6,10 +6,9 @@ import { type Sender, signsQuery } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
 import { boxFields, placementField, rules } from "../../../src/config/fields";
-import { isEnvironmentValue } from "../../../src/config/values";
+import { isEnvironmentValue, tryParseJson } from "../../../src/config/values";
 import { backoffAfter } from "../../../src/config/parse";
 import { docsUrl, formatDuration } from "../node-red";
-import { parseJson } from "../text";
 import {
   brokenRules,
   fieldValue,
@@ -100,7 +99,7 @@ function showMessage(node: WebhookNode): void {
   const sender: Sender | undefined = findSender(inputValue("sender"));
   const test = makeTestRequest(sender ?? {}, filterInForm(node).events);
   const isByUrl = valuesInForm(node).methods[0] === "GET";
-  const [body, query] = isByUrl ? ["", { text: testBody }] : [parseJson(test.body)?.value ?? test.body, {}];
+  const [body, query] = isByUrl ? ["", { text: testBody }] : [tryParseJson(test.body) ?? test.body, {}];
   const payload = isTicked("returnQueryParams") ? { body, query } : isPayloadQuery(node) ? query : body;
   const lines = [`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`];
   if (isTicked("rawBody")) lines.push(`msg.rawBody = Buffer.from(${JSON.stringify(test.body)})`);
@@ -147,7 +146,7 @@ function showReply(node: WebhookNode): void {
   $("#webhook-trigger-hint-reply").text(inputValue("reply") === "flow" ? node._("hint.replyByFlow") : "");
   const body = inputValue("replyBody");
   const needsJson = jsonType.test(inputValue("replyType")) && body !== "" && !isEnvironmentValue(body);
-  $("#webhook-trigger-note-json").toggle(needsJson && !parseJson(body));
+  $("#webhook-trigger-note-json").toggle(needsJson && tryParseJson(body) === undefined);
 }
 
 function describeReply(node: WebhookNode): string {

@@ -1,9 +1,9 @@
 // The user of the page: Node-RED's own login, and the token that the editor at the same address keeps.
 
 import type { ListedNode, PageChanges, PageSession, PageSetup } from "../../../src/admin/page";
+import { tryParseJson } from "../../../src/config/values";
 import { isListOf, isNumber, isRecord, isText, readAnswer } from "../deliveries/answer";
 import { ApiFailure, type ApiMethod } from "../deliveries/host";
-import { parseJson } from "../text";
 
 /** The admin root, with a slash at its end. */
 const root = new URL("../", location.href);
@@ -23,7 +23,7 @@ let unsavedToken: string | undefined;
 
 function getToken(): string | undefined {
   try {
-    const saved = parseJson(localStorage.getItem(storageKey) ?? "")?.value;
+    const saved = tryParseJson(localStorage.getItem(storageKey) ?? "");
     const { access_token: token } = { ...(saved as { access_token?: unknown } | null) };
     return typeof token === "string" ? token : unsavedToken;
   } catch {
@@ -82,11 +82,11 @@ async function request(path: string, { type, timeoutMs = answerMs, ...options }:
     throw new ApiFailure(0);
   }
   if (response.type === "opaqueredirect") throw new ApiFailure(302);
-  const answer = parseJson(text);
-  if (response.ok && (answer || response.status === 204)) return answer?.value;
+  const answer = tryParseJson(text);
+  if (response.ok && (answer !== undefined || response.status === 204)) return answer;
   // Node-RED challenges only those whom it does not know, not those who are not allowed (RFC 6750 §3).
   const isUnknown = response.status === 401 && response.headers.has("WWW-Authenticate");
-  const { code } = { ...(answer?.value as { code?: unknown } | null | undefined) };
+  const { code } = { ...(answer as { code?: unknown } | null | undefined) };
   throw new ApiFailure(response.status, isUnknown ? unknownToken : code);
 }
 

@@ -1,13 +1,4 @@
-// Text in JSON, and for a shell.
-
-/** Nothing where the text is no JSON. */
-export function parseJson(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return undefined;
-  }
-}
+// Arguments of commands, quoted for a shell.
 
 /**
  * Quotes an argument for a shell: double quotes work in all shells, unless a character has a meaning in them; single
