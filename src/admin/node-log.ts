@@ -7,7 +7,7 @@ import { type SenderId, shortName } from "../auth/senders/table";
 import { describeError, formatRefusal, type Translate } from "./summary";
 import type { Endpoint } from "../flow/endpoint";
 import type { Outcomes, RefusedEvent } from "../flow/outcomes";
-import { Interference, problems } from "../request/problem";
+import { ReasonError, problems } from "../request/problem";
 import type { NodeHealths, RefusedRequest } from "./node-health";
 
 /** At most one refusal per node and level in this time, in ms. */
@@ -44,7 +44,7 @@ function explain(authenticator: Authenticator, { body, ...request }: RefusedRequ
 function describeCause(cause: unknown, translate: Translate): string {
   if (typeof cause === "string") return cause;
   try {
-    if (cause instanceof Interference) return translate(`interference.${cause.kind}`);
+    if (cause instanceof ReasonError) return translate(`interference.${cause.kind}`);
     const stack: unknown = cause instanceof Error ? cause.stack : undefined;
     // Longer than what is logged: a cut text may end in a part of a secret.
     return typeof stack === "string" ? stack : inspect(cause, { maxStringLength: 2 * maxLoggedCause });

@@ -39,7 +39,7 @@ export function addRoute(
     const foreign = method === "get" ? undefined : refuseForeign(request);
     const answer = async () => foreign ?? act(request as unknown as RouteRequest);
     answer()
-      .catch((error: unknown) => answerError(RED, error))
+      .catch((error: unknown) => replyWithError(RED, error))
       .then(({ status = 200, body }) => {
         // A time limit in front may have replied.
         if (response.headersSent) return;
@@ -77,7 +77,7 @@ function isFromOwnPage(request: Request): boolean {
   return findHosts(request).some(isHost);
 }
 
-function answerError(RED: NodeAPI, error: unknown): Answer {
+function replyWithError(RED: NodeAPI, error: unknown): Answer {
   if (error instanceof BadRequest) return { status: 400, body: { code: "badRequest", message: error.message } };
   if (error instanceof StoreError) {
     return { status: 503, body: { code: error.trouble, message: RED._(`status.store.${error.trouble}`) } };

@@ -21,7 +21,7 @@ import {
   type Detail,
   formatFix,
   formatReason,
-  type ShownAnswer,
+  type ShownReply,
   type ShownBody,
   type Summary,
   type Translate,
@@ -67,7 +67,7 @@ export async function describeDelivery(stored: StoredDelivery, means: SummaryOpt
     query: redactQuery(toObject(new URLSearchParams(head.search))),
     body: showBody(delivery, body.bytes),
     isJson: delivery.isJson ?? false,
-    answer: decodeAnswer(delivery, summary),
+    answer: decodeReply(delivery, summary),
     // The first attempt is stored when it has ended.
     attempts: attempts.length > 0 || delivery.attempt === 0 ? attempts : [{ at: delivery.at }],
   };
@@ -116,7 +116,7 @@ function showBody({ size }: Delivery, body: Buffer): ShownBody {
     : { encoding: "utf8", data: text, truncated };
 }
 
-function decodeAnswer({ problem, answer }: Delivery, { status, milliseconds }: Summary): ShownAnswer | null {
+function decodeReply({ problem, answer }: Delivery, { status, milliseconds }: Summary): ShownReply | null {
   if (status === null) return null;
   const said: Problem | undefined = Object.values(problems).find(({ name }) => name === problem);
   return { status, milliseconds, body: answer ?? (said?.status === status ? said.body : null) };

@@ -3,7 +3,7 @@
 import type { Reason } from "../auth/authenticator";
 import { type SenderId, shortName } from "../auth/senders/table";
 import type { Attempt, Delivery, Pause } from "../deliveries/delivery";
-import { gone, interrupted, lateAnswer, type Obstacle, timedOut } from "../deliveries/states";
+import { gone, interrupted, lateReply, type ReplayReason, timedOut } from "../deliveries/states";
 
 type Nullable<Part> = { readonly [Name in keyof Part]-?: Exclude<Part[Name], undefined> | null };
 
@@ -56,7 +56,7 @@ export interface Detail extends Summary {
    */
   readonly payload?: unknown;
   /** `null` while there is none. */
-  readonly answer: ShownAnswer | null;
+  readonly answer: ShownReply | null;
   readonly attempts: readonly Attempt[];
 }
 
@@ -67,7 +67,7 @@ export interface ShownBody {
   readonly truncated: boolean;
 }
 
-export interface ShownAnswer {
+export interface ShownReply {
   readonly status: number;
   readonly milliseconds: number | null;
   /** Its beginning; `null` where that is empty, no text, or unknown. */
@@ -84,7 +84,7 @@ export interface SummaryPage {
 export interface GroupReplay {
   readonly replayed: number;
   /** Those that were not replayed, by the reason. */
-  readonly left: readonly { readonly code: Obstacle; readonly message: string; readonly count: number }[];
+  readonly left: readonly { readonly code: ReplayReason; readonly message: string; readonly count: number }[];
   /** The `after` of the next call; `null` where nothing is left, or the rest would not be replayed, either. */
   readonly next: string | null;
 }
@@ -96,7 +96,7 @@ export type Translate = (key: string, values?: Record<string, string | number>) 
 
 /** One sentence without its full stop. @param status of the reply; `null` where there was none */
 export function formatReason({ problem, error }: Cause, status: number | null, translate: Translate): string {
-  if (error === lateAnswer) return translate("refused.flowLate");
+  if (error === lateReply) return translate("refused.flowLate");
   if (problem === null) return describeError(error ?? "", translate);
   const refused = formatRefusal(problem, status, translate);
   return error === null ? refused : `${refused}: ${error}`;
@@ -145,7 +145,7 @@ export function formatSentence(text: string, translate: Translate): string {
 }
 
 function findProblem({ problem, error }: Cause): string | null {
-  return error === lateAnswer ? "flowLate" : problem;
+  return error === lateReply ? "flowLate" : problem;
 }
 
 /** No blank follows a full-width full stop. @param sentences each with its full stop */

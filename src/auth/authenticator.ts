@@ -47,7 +47,7 @@ export function isCredentialRemoved(
 export type AuthResult = HeadResult | PendingHead;
 
 /** The result for the head of a request: authenticated, to be verified by the body, a handshake's reply, or refused. */
-export type HeadResult = Authenticated | PendingVerification | LongVerification | HandshakeAnswer | Problem;
+export type HeadResult = Authenticated | PendingVerification | LongVerification | HandshakeReply | Problem;
 
 /** The verification of a head that takes time. The body is not read before. */
 interface PendingHead {
@@ -78,10 +78,10 @@ export interface LongVerification extends Omit<PendingVerification, "verify"> {
   verifyLater(body: Buffer, decoded?: DecodedBody): Promise<BodyVerdict>;
 }
 
-export type BodyVerdict = Authenticated | HandshakeAnswer | Problem;
+export type BodyVerdict = Authenticated | HandshakeReply | Problem;
 
 /** The reply to a handshake. */
-export interface HandshakeAnswer {
+export interface HandshakeReply {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: string;

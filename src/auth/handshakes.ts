@@ -2,7 +2,7 @@
 
 import { DecodedBody } from "../request/decode";
 import { Problem, problems } from "../request/problem";
-import type { Authenticated, Credential, HandshakeAnswer, HeadResult, PendingVerification } from "./authenticator";
+import type { Authenticated, Credential, HandshakeReply, HeadResult, PendingVerification } from "./authenticator";
 import { digest, isSame } from "./digest";
 import type { Condition, Handshake, Mac, Sender, Settings, Source } from "./senders/sender";
 import { Fields, isInBody } from "./request-values";
@@ -87,7 +87,7 @@ export class Handshakes {
     head: RequestHead,
     body: DecodedBody,
     credential: Credential,
-  ): HandshakeAnswer | undefined {
+  ): HandshakeReply | undefined {
     const request = new Fields(head, body);
     const found = handshakes
       .filter(({ method, form }) => method === head.method && hasForm(request, body.bytes, form))
@@ -122,7 +122,7 @@ export class Handshakes {
   }
 
   /** 400 where the request lacks an echoed value, or it has a wrong form. */
-  #reply({ signed, restrict = [], reply, show }: Handshake, request: Fields, credential: Credential): HandshakeAnswer {
+  #reply({ signed, restrict = [], reply, show }: Handshake, request: Fields, credential: Credential): HandshakeReply {
     const refusal = { status: 400, headers: {}, body: "" };
     if (!restrict.every(([source, pattern]) => pattern.test(readText(request, source) ?? ""))) return refusal;
     const resolve = (piece: Source | Mac) =>

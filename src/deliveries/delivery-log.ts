@@ -17,7 +17,7 @@ const nothing = Buffer.alloc(0);
 /** The memory, or the store of the settings file. */
 export type LogTarget = Pick<DeliveryQueue, "add" | "update">;
 
-export interface RefusalCause {
+export interface RefusalExplanation {
   readonly explanation: Explanation;
   /** Redacted; of unforeseen problems only. */
   readonly error: string | undefined;
@@ -29,10 +29,10 @@ interface LogOptions {
   readonly redactor: Redactor;
   readonly path: string;
   readonly keepsBodies: boolean;
-  readonly keepsAnswers: boolean;
+  readonly keepsReplies: boolean;
   /** Whether the target is a queue, which would start unfinished deliveries. */
   readonly isQueue: boolean;
-  readonly starts: RecentStarts;
+  readonly starts: RecentAttempts;
   /** For requests without a message. */
   readonly newId: () => string;
   /** Receives what is no trouble of the store: a store reports its troubles itself. */
@@ -49,8 +49,8 @@ export class DeliveryLog {
     this.#options = options;
   }
 
-  get keepsAnswers(): boolean {
-    return this.#options.keepsAnswers;
+  get keepsReplies(): boolean {
+    return this.#options.keepsReplies;
   }
 
   /** An accepted request, before its flow is started. `came` follows. */
@@ -89,7 +89,11 @@ export class DeliveryLog {
   }
 
   /** @param explain called only if the request is recorded, as it takes time */
-  refused({ name, status }: Problem, request: RefusedRequestFacts | undefined, explain: () => RefusalCause): void {
+  refused(
+    { name, status }: Problem,
+    request: RefusedRequestFacts | undefined,
+    explain: () => RefusalExplanation,
+  ): void {
     if (!request || !this.#refused.take()) return;
     const { explanation, error } = explain();
     const { reasons, looksLike } = explanation;
@@ -120,7 +124,7 @@ export class DeliveryLog {
   }
 
   #withoutAnswer<Part extends Pick<Delivery, "answer">>(part: Part): Omit<Part, "answer"> {
-    if (this.keepsAnswers) return part;
+    if (this.keepsReplies) return part;
     const { answer: _, ...rest } = part;
     return rest;
   }
@@ -144,7 +148,7 @@ export class DeliveryLog {
 export const ignoreTrouble = (): void => undefined;
 
 /** How many of the last starts are watched for errors, over all nodes. */
-export const maxRecentStarts = 1000;
+export const maxRecentAttempts = 1000;
 
 interface Start {
   readonly log: DeliveryLog;
@@ -152,7 +156,7 @@ interface Start {
 }
 
 /** The last starts of flows that are not followed, by the ids of their messages. */
-export class RecentStarts {
+export class RecentAttempts {
   readonly #report: (node: string, id: string, error: string) => void;
   readonly #starts = new Map<string, Start>();
   /** Their ids in a ring: a `Map` finds its first key slowly after many deletions. */
@@ -167,7 +171,7 @@ export class RecentStarts {
   add(id: string, start: Start): void {
     this.#starts.delete(this.#ids[this.#next] ?? "");
     this.#ids[this.#next] = id;
-    this.#next = (this.#next + 1) % maxRecentStarts;
+    this.#next = (this.#next + 1) % maxRecentAttempts;
     this.#starts.set(id, start);
   }
 

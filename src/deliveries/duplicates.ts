@@ -28,14 +28,14 @@ import {
 /** How many duplicates wait at most for the first delivery, over all endpoints. */
 const maxWaitingDuplicates = 1000;
 
-export interface KnownDuplicate {
+export interface DuplicateDelivery {
   readonly isFirst: false;
   /** Of the first delivery's message. */
   readonly id: string;
   readonly answer: FirstReply | undefined;
 }
 
-type DuplicateVerdict = Reservation | KnownDuplicate | Problem;
+type DuplicateVerdict = Reservation | DuplicateDelivery | Problem;
 
 /** A sender that goes closes its response, while its connection may stay. */
 type WaitingResponse = Pick<ServerResponse, "destroyed" | "once" | "off">;

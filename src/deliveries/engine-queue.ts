@@ -47,7 +47,7 @@ export interface RunningAttempt<Queue extends NodeQueue = NodeQueue> {
 }
 
 /** What of a queue is the same in each engine. */
-type Attempting = Pick<DeliveryQueue, "close" | "addStarted" | "end" | "process" | "hold" | "release" | "pause" | "resume" | "paused">; // prettier-ignore
+type Attempting = Pick<DeliveryQueue, "close" | "addRunning" | "end" | "process" | "hold" | "release" | "pause" | "resume" | "paused">; // prettier-ignore
 
 /**
  * An engine adds what is abstract here, and the lists: it stores, has a node's deliveries taken when they are due, and
@@ -74,7 +74,7 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
   protected abstract take(queue: Queue): void;
   /** Takes nothing more of a node. */
   protected abstract leave(queue: Queue): void;
-  protected abstract storeStarted(
+  protected abstract storeRunning(
     started: AttemptedDelivery,
     body: Buffer,
     timeoutMs: number,
@@ -97,12 +97,12 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
     await this.disconnect();
   }
 
-  async addStarted(delivery: Delivery, body: Buffer, timeoutMs: number, key?: Candidate): Promise<void> {
+  async addRunning(delivery: Delivery, body: Buffer, timeoutMs: number, key?: Candidate): Promise<void> {
     const { id, node } = delivery;
     const started = { delivery, attempts: [{ at: this.time }] };
     this.begin(id, this.queueOf(node), { started, key });
     try {
-      await this.storeStarted(started, body, timeoutMs, key);
+      await this.storeRunning(started, body, timeoutMs, key);
     } catch (error) {
       this.running.delete(id);
       throw error;

@@ -147,7 +147,7 @@ export interface DeliveryQueue extends DeliveryList {
    * @param timeoutMs after which another process may start it, if this one has ended
    * @param key stored in the same transaction, as the delivery is started again after a crash
    */
-  addStarted(delivery: Delivery, body: Buffer, timeoutMs: number, key?: Candidate): Promise<void>;
+  addRunning(delivery: Delivery, body: Buffer, timeoutMs: number, key?: Candidate): Promise<void>;
   /** In the same transaction, the key gets the flow's reply, or is free: see `findKeyEnd`. */
   end(id: string, result: AttemptResult): Promise<void>;
   /**

@@ -13,7 +13,7 @@ export function isReplayable(state: State): state is "succeeded" | "failed" {
 }
 
 /** Why a delivery cannot be replayed; keys under `replay` in the message catalog. */
-export const obstacles = [
+export const replayReasons = [
   /** It starts no flow. */
   "notAccepted",
   /** Its flow runs, or will. */
@@ -28,7 +28,7 @@ export const obstacles = [
   "unreadable",
 ] as const;
 
-export type Obstacle = (typeof obstacles)[number];
+export type ReplayReason = (typeof replayReasons)[number];
 
 /** The error of a delivery whose process ended during each attempt. */
 export const interrupted = "interrupted";
@@ -45,7 +45,7 @@ export function statusError(status: number): string {
 }
 
 /** The error where the flow did not reply in time. */
-export const lateAnswer = statusError(504);
+export const lateReply = statusError(504);
 
 /** Why a delivery has failed; nothing where it has not. */
 export function findFailure({ state, error, status, replayOf }: Delivery): string | undefined {
@@ -54,7 +54,7 @@ export function findFailure({ state, error, status, replayOf }: Delivery): strin
   if (error !== undefined) return error;
   if (status !== undefined) return statusError(status);
   // A replay has no sender that could have gone.
-  return replayOf === undefined ? gone : lateAnswer;
+  return replayOf === undefined ? gone : lateReply;
 }
 
 /** How many bytes of a body are shown, and may be edited for a replay. */

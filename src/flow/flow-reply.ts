@@ -14,7 +14,7 @@ import type { AttemptResult, Change, FirstReply, Reservation } from "../deliveri
 import { gone, interrupted, statusError } from "../deliveries/states";
 import { type Problem, problems } from "../request/problem";
 import { Outcomes } from "./outcomes";
-import { maxNotedBytes, noteAnswer, sendProblem } from "./reply";
+import { maxNotedBytes, noteReply, sendProblem } from "./reply";
 
 /** The header fields that a reply needs to be understood (RFC 9110 §8). */
 const keptFields = ["Content-Type", "Content-Encoding", "Content-Language", "Location"];
@@ -209,9 +209,9 @@ export class FlowReply {
     return this.#head && { ...this.#head, body: isWhole ? Buffer.concat(this.#chunks) : undefined };
   }
 
-  #note({ redactor }: Authenticator, problem: Problem | undefined): ReturnType<typeof noteAnswer> {
+  #note({ redactor }: Authenticator, problem: Problem | undefined): ReturnType<typeof noteReply> {
     if (isWithoutContent(this.response.statusCode)) return {};
-    return noteAnswer(problem?.body ?? Buffer.concat(this.#chunks), redactor);
+    return noteReply(problem?.body ?? Buffer.concat(this.#chunks), redactor);
   }
 }
 

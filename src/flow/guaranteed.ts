@@ -54,7 +54,7 @@ export class GuaranteedFlow implements Consumer {
   }
 
   /** Stores a delivery whose flow the caller starts, since the sender waits for its reply; `end` follows. */
-  async storeStarted(
+  async storeRunning(
     delivery: IncomingDelivery,
     sent: SentRequest,
     key: Candidate | undefined,
@@ -65,7 +65,7 @@ export class GuaranteedFlow implements Consumer {
     const { delivery: recorded, body } = this.#record(delivery, sent);
     const timeoutMs = config.reply.by === "flow" ? config.reply.timeout : 0;
     const running = { ...recorded, state: "running" as const, maxAttempts: this.pace.attempts };
-    return this.#add(() => queue.addStarted(running, body, timeoutMs, key));
+    return this.#add(() => queue.addRunning(running, body, timeoutMs, key));
   }
 
   /**

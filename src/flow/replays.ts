@@ -9,7 +9,7 @@ import { maxShownBytes } from "../deliveries/states";
 import type { AttemptResult, Change, DeliveryList, Position } from "../deliveries/queue";
 import { repeatDelivery, restoreDelivery } from "../deliveries/record";
 import type { FailureGroup } from "../deliveries/failures";
-import { findFailure, isReplayable, lateAnswer, type Obstacle, startsFlow } from "../deliveries/states";
+import { findFailure, isReplayable, lateReply, type ReplayReason, startsFlow } from "../deliveries/states";
 import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
 import type { Endpoint } from "./endpoint";
@@ -30,7 +30,7 @@ const maxGroupMs = 1000;
 interface GroupProgress {
   replayed: number;
   /** Those that were not replayed, by the reason. */
-  readonly left: Map<Obstacle, number>;
+  readonly left: Map<ReplayReason, number>;
   /** Where it goes on; missing where nothing is left, or the rest would not be replayed, either. */
   next?: Position;
 }
@@ -60,7 +60,7 @@ export class Replays {
     stored: StoredDelivery,
     list: DeliveryList,
     changed: Changed | undefined,
-  ): Promise<{ id: string } | Obstacle> {
+  ): Promise<{ id: string } | ReplayReason> {
     const { delivery } = stored;
     if (!startsFlow(delivery.state)) return "notAccepted";
     if (!isReplayable(delivery.state)) return "unfinished";
@@ -153,7 +153,7 @@ export class Replays {
     return endpoint.authenticator.redactor.contains(JSON.stringify(payload)) ? undefined : { payload };
   }
 
-  async #start(endpoint: Endpoint, stored: StoredDelivery): Promise<Obstacle | undefined> {
+  async #start(endpoint: Endpoint, stored: StoredDelivery): Promise<ReplayReason | undefined> {
     const { node, config, maxBodyBytes, guaranteed, records } = endpoint;
     // The flow may change the bytes that it gets.
     const own = { ...stored, body: Buffer.from(stored.body) };
@@ -175,7 +175,7 @@ export class Replays {
 /** The result of a replay whose flow replies. */
 function toReplayChange(result: AttemptResult): Change {
   // A late flow may have reported an error before, which says more.
-  const hasError = result.as === "failed" && result.error !== lateAnswer;
+  const hasError = result.as === "failed" && result.error !== lateReply;
   return { ...toChange(result), ...(hasError && { error: result.error }) };
 }
 

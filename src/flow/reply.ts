@@ -138,7 +138,7 @@ export function composeEarlier({ status, fields: { Location, ...content }, body 
  *
  * @param redactor for a reply by the flow
  */
-export function noteAnswer(body: string | Buffer, redactor?: Pick<Redactor, "redactBytes">): Pick<Delivery, "answer"> {
+export function noteReply(body: string | Buffer, redactor?: Pick<Redactor, "redactBytes">): Pick<Delivery, "answer"> {
   // The node's own replies contain no secret.
   if (typeof body === "string" && !redactor) return body === "" ? {} : { answer: shorten(body, maxNotedBytes) ?? "" };
   const read = (Buffer.isBuffer(body) ? body : Buffer.from(body)).subarray(0, 2 * maxNotedBytes);

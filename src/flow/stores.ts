@@ -12,7 +12,7 @@ import type { WebhookConfig } from "../config/parse";
 import type { Breach } from "../config/fields";
 import { type StoreKind, chooseStore, fileName, sqliteIsHere } from "../config/stores";
 import type { Delivery, Pause } from "../deliveries/delivery";
-import { DeliveryLog, ignoreTrouble, type LogTarget, RecentStarts } from "../deliveries/delivery-log";
+import { DeliveryLog, ignoreTrouble, type LogTarget, RecentAttempts } from "../deliveries/delivery-log";
 import {
   type Consumer,
   type DeliveryList,
@@ -38,7 +38,7 @@ export class DeliveryStores {
   readonly storeKind: StoreKind;
   /** Counts over all instances that share a store; missing otherwise. */
   readonly rates: RateCounter | undefined;
-  readonly starts: RecentStarts;
+  readonly starts: RecentAttempts;
   /** The load of each open node with guaranteed delivery. */
   readonly loads = new Map<string, Load>();
   /** The last load of each node whose deliveries are processed, as text; empty until it is read. */
@@ -91,7 +91,7 @@ export class DeliveryStores {
       outcomes.emit("load", { node, load });
       changed();
     };
-    this.starts = new RecentStarts((node, id, error) =>
+    this.starts = new RecentAttempts((node, id, error) =>
       outcomes.emit("attempt:failed", { node, id, attempt: 1, error, isLast: true }),
     );
     const { valid, invalid } = readOwnSettings(RED);
@@ -169,7 +169,7 @@ export class DeliveryStores {
     return new DeliveryLog(target, {
       ...{ node, redactor, path },
       keepsBodies: guaranteed || this.#keepsBodies,
-      keepsAnswers: this.#keepsBodies,
+      keepsReplies: this.#keepsBodies,
       isQueue: target === this.#opened,
       starts: this.starts,
       newId: () => this.#RED.util.generateId(),

@@ -2,7 +2,7 @@
 
 import {
   type Authenticated,
-  type HandshakeAnswer,
+  type HandshakeReply,
   isCredentialRemoved,
   type RefusedRequestFacts,
 } from "../auth/authenticator";
@@ -11,7 +11,7 @@ import type { Source } from "../auth/senders/sender";
 import { Fields, isInBody } from "../auth/request-values";
 import { readSenderDelivery, readSubscriptions, type SenderDelivery } from "../auth/sender-delivery";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
-import type { DuplicateGuard, KnownDuplicate } from "../deliveries/duplicates";
+import type { DuplicateGuard, DuplicateDelivery } from "../deliveries/duplicates";
 import type { Change, Reservation } from "../deliveries/queue";
 import type { SentRequest } from "../deliveries/record";
 import type { DeployGate } from "../flow/deploy-gate";
@@ -22,10 +22,10 @@ import { FlowReply } from "../flow/flow-reply";
 import type { GuaranteedFlow } from "../flow/guaranteed";
 import { composePayload } from "../flow/message";
 import type { AcceptedEvent } from "../flow/outcomes";
-import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "../flow/reply";
+import { composeEarlier, composeSuccess, noteReply, type Reply, sendProblem, sendReply } from "../flow/reply";
 import { type Content, DecodedBody } from "../request/decode";
 import { readParameters } from "../request/path-patterns";
-import { Interference, Problem, problems } from "../request/problem";
+import { ReasonError, Problem, problems } from "../request/problem";
 import { toObject } from "../request/target";
 import { describeRequest, removeCredential } from "../request/request-info";
 import {
@@ -144,7 +144,7 @@ async function accept(
     const webhook = describeWebhook(decoded, passed.event, told.id);
     const accepted = describeAccepted(decoded, { id, webhook, reservation, isKeyed: duplicate !== undefined });
     if (duplicate?.isFirst === false) return replyToDuplicate(accepted, duplicate);
-    if (arrived.response.headersSent) throw new Interference("answered");
+    if (arrived.response.headersSent) throw new ReasonError("answered");
     problem = await begin(accepted, services);
   } finally {
     if (problem) void reservation?.release();
@@ -165,7 +165,7 @@ async function decode(arrived: Arrived, received: Received, authenticated: Authe
   // Uploaded files that another parser has read cannot be stored.
   const hasFiles = endpoint.guaranteed !== undefined && parsed?.files !== undefined;
   const needsBytes = endpoint.config.rawBody || hasFiles || (!isTest && endpoint.duplicates?.needsBytes === true);
-  if (needsBytes && !received.hasBytes) throw new Interference("bytesGone");
+  if (needsBytes && !received.hasBytes) throw new ReasonError("bytesGone");
   return { arrived, endpoint, authenticated, body, sent: { content, bytes: parsed ? undefined : bytes, isTest } };
 }
 
@@ -292,7 +292,7 @@ async function start(accepted: Accepted, services: Services): Promise<Problem | 
   void reservation?.settle();
   reportAccepted(accepted);
   const replied = tryReply(accepted, success);
-  if (record) endpoint.records?.came(record, { ...replied, ...noteAnswer(success.body), state: "succeeded" });
+  if (record) endpoint.records?.came(record, { ...replied, ...noteReply(success.body), state: "succeeded" });
   return undefined;
 }
 
@@ -300,7 +300,7 @@ async function start(accepted: Accepted, services: Services): Promise<Problem | 
 async function startForReply(accepted: Accepted, services: Services): Promise<Problem | undefined> {
   const { endpoint, delivery, sent, reservation } = accepted;
   const { guaranteed, records } = endpoint;
-  const problem = await guaranteed?.storeStarted(delivery, sent, reservation?.candidate);
+  const problem = await guaranteed?.storeRunning(delivery, sent, reservation?.candidate);
   if (problem) return problem;
   const flowReply = oweReply(accepted);
   if (guaranteed) void flowReply.ending.then((result) => guaranteed.end(delivery.id, result));
@@ -316,7 +316,7 @@ async function store(accepted: Accepted, guaranteed: GuaranteedFlow): Promise<Pr
   const { endpoint, delivery, sent, reservation } = accepted;
   const { records } = endpoint;
   const success = composeSuccess(endpoint, sent.isTest, { status: "accepted", id: delivery.id });
-  const answer = records?.keepsAnswers ? noteAnswer(success.body) : {};
+  const answer = records?.keepsReplies ? noteReply(success.body) : {};
   const problem = await guaranteed.store(delivery, sent, answer, reservation?.candidate);
   if (problem) return problem;
   await reservation?.settle();
@@ -351,13 +351,13 @@ async function dispatch(
 }
 
 /** Replies to a duplicate as to the first delivery. */
-function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): undefined {
+function replyToDuplicate(accepted: Accepted, { id, answer }: DuplicateDelivery): undefined {
   const { endpoint, delivery, sent } = accepted;
   const { records } = endpoint;
   const reply = answer ? composeEarlier(answer) : composeSuccess(endpoint, sent.isTest, { status: "duplicate", id });
   const replied = tryReply(accepted, reply, id);
   endpoint.outcomes.emit("duplicate", { ...toEvent(accepted), id });
-  const noted = noteAnswer(reply.body, endpoint.authenticator.redactor);
+  const noted = noteReply(reply.body, endpoint.authenticator.redactor);
   records?.came(records.record(delivery, sent), { ...replied, ...noted, state: "duplicate", duplicateOf: id });
 }
 
@@ -413,12 +413,7 @@ function emitRefused(
 }
 
 /** Replies to a handshake, which starts no flow. */
-function answerHandshake(
-  arrived: Arrived,
-  endpoint: Endpoint,
-  answer: HandshakeAnswer,
-  body: Buffer | undefined,
-): void {
+function answerHandshake(arrived: Arrived, endpoint: Endpoint, answer: HandshakeReply, body: Buffer | undefined): void {
   const refused = describeRefused(arrived, body);
   sendReply(arrived.request, arrived.response, answer);
   const { show: secret, isVerified = false, status } = answer;

@@ -11,7 +11,7 @@ import { readBody } from "../request/body";
 import { DecodedBody } from "../request/decode";
 import { bodyMemory } from "../request/memory";
 import type { UploadedFile } from "../request/multipart";
-import { Interference, Problem, problems } from "../request/problem";
+import { ReasonError, Problem, problems } from "../request/problem";
 import type { Target } from "../request/target";
 import { clientAddress, readMark } from "./host-internals";
 
@@ -171,7 +171,7 @@ export function isHandshake(arrived: Arrived, endpoint: Endpoint): boolean {
 /**
  * The third stage: if the head has passed, reads and verifies the body.
  *
- * @throws {Interference} when middleware in front has consumed a body that must be verified
+ * @throws {ReasonError} when middleware in front has consumed a body that must be verified
  */
 export async function receive(arrived: Arrived, { endpoint, result }: Judged): Promise<Received> {
   const judged = "authenticate" in result ? await result.authenticate() : result;
@@ -231,10 +231,10 @@ function takeFromFront(
   if (Buffer.isBuffer(own)) return { bytes: own, hasBytes: true };
   if (!request[readMark] && !request.readableDidRead) return undefined;
   const isEmpty = value === undefined || (shared.body?.isEmpty === true && JSON.stringify(value) === shared.body.json);
-  if (isEmpty && !Array.isArray(files)) throw new Interference("bodyRead");
+  if (isEmpty && !Array.isArray(files)) throw new ReasonError("bodyRead");
   const parsed = Array.isArray(files) ? { value, files: files as UploadedFile[] } : { value };
   const hasBytes = Buffer.isBuffer(value) && headers["content-encoding"] === undefined;
-  if (pending?.needsBytes && !hasBytes) throw new Interference("bytesGone");
+  if (pending?.needsBytes && !hasBytes) throw new ReasonError("bytesGone");
   const bytes = Buffer.isBuffer(value) ? value : Buffer.from(pending ? JSON.stringify(value ?? "") : "");
   return { bytes, hasBytes, parsed };
 }

@@ -13,7 +13,7 @@ import {
   type ZlibOptions,
 } from "node:zlib";
 import { bodyMemory, maxSmallBytes, type MemoryLease } from "./memory";
-import { Interference, type Problem, problems } from "./problem";
+import { ReasonError, type Problem, problems } from "./problem";
 
 /** How long a body may pause. Node's `requestTimeout` bounds how long it may take in all: 300 s unless set. */
 export const maxPauseMs = 30_000;
@@ -25,7 +25,7 @@ const firstBufferBytes = 4 * 1024;
  *
  * @param limit in bytes
  * @param lease the memory of an unverified sender
- * @throws {Interference} when something else has read a part of it
+ * @throws {ReasonError} when something else has read a part of it
  */
 export async function readBody(
   request: IncomingMessage,
@@ -33,7 +33,7 @@ export async function readBody(
   lease?: MemoryLease,
 ): Promise<Buffer | Problem> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
-  if (request.readableDidRead) throw new Interference("bodyRead");
+  if (request.readableDidRead) throw new ReasonError("bodyRead");
   // Middleware that listens as well has set the stream flowing.
   if (request.readableFlowing === null) {
     // Most bodies have arrived with the head: waiting one turn costs less than listening.

@@ -7,7 +7,7 @@ import { type FormFields, readFields, toPlainForm } from "./form";
 import { type Json, parseJson, secureJson } from "./json";
 import { isXmlType, jsonType, parseMediaType, textType } from "./media-types";
 import { isMultipart, parseMultipart, type UploadedFile } from "./multipart";
-import { Interference, Problem, problems } from "./problem";
+import { ReasonError, Problem, problems } from "./problem";
 
 interface BodyDescription {
   /** Of the sender; missing for a stored body, which is not counted. */
@@ -66,7 +66,7 @@ export class DecodedBody {
   /**
    * Nothing until `decode` for a packed body, which takes time.
    *
-   * @throws {Interference} when a parser in front has left nothing
+   * @throws {ReasonError} when a parser in front has left nothing
    */
   get content(): Content | Problem | undefined {
     const { request, parsed, isSigned } = this.#described;
@@ -78,7 +78,7 @@ export class DecodedBody {
 
   /**
    * @param limit of the unpacked body, in bytes
-   * @throws {Interference} when a parser in front has left nothing
+   * @throws {ReasonError} when a parser in front has left nothing
    */
   decode(limit: number): Content | Problem | Promise<Content | Problem> {
     return this.content ?? this.#unpack(limit);
@@ -108,7 +108,7 @@ function takeParsed(
   type: string | undefined,
   isSigned?: boolean,
 ): Content | Problem {
-  if (value === undefined) throw new Interference("bodyRead");
+  if (value === undefined) throw new ReasonError("bodyRead");
   if (Buffer.isBuffer(value)) {
     const decoded = decodeBody(value, type, isSigned);
     return decoded instanceof Problem ? decoded : { ...decoded, ...(files && { files }), bytes: () => value };

@@ -45,7 +45,7 @@ export class Problem {
 }
 
 /** Something else in the web server has interfered with a request. */
-export class Interference extends Error {
+export class ReasonError extends Error {
   /** @param kind its text is under `interference` in the message catalog */
   constructor(readonly kind: "bodyRead" | "bytesGone" | "answered") {
     super(kind);

@@ -154,9 +154,9 @@ if (sqliteIsHere()) {
 
       it("that their request starts them", async () => {
         const started = flow();
-        await queue.addStarted(delivered("1", { state: "running", attempt: 1 }), bytes, 1000);
+        await queue.addRunning(delivered("1", { state: "running", attempt: 1 }), bytes, 1000);
         // While nothing looks for what is due, this is the only one that writes.
-        await dies(queue.addStarted(delivered("2", { state: "running", attempt: 1 }), bytes, 1000));
+        await dies(queue.addRunning(delivered("2", { state: "running", attempt: 1 }), bytes, 1000));
         queue.process("n", started);
         await starts(started, "2");
         started.starts.should.match([{ attempt: 1 }]);

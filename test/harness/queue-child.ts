@@ -10,7 +10,7 @@ async function main(name: string, place: string, id: string, timeoutMs: string |
   const flow = new TestFlow(() => new Promise(say));
   queue?.process("n", flow);
   if (timeoutMs === undefined) return queue?.add(delivered(id), Buffer.from(id));
-  await queue?.addStarted(delivered(id, { state: "running", attempt: 1 }), Buffer.from(id), Number(timeoutMs));
+  await queue?.addRunning(delivered(id, { state: "running", attempt: 1 }), Buffer.from(id), Number(timeoutMs));
   say();
 }
 

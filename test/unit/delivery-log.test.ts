@@ -5,9 +5,9 @@ import type { Delivery } from "../../src/deliveries/delivery";
 import {
   DeliveryLog,
   type LogTarget,
-  maxRecentStarts,
+  maxRecentAttempts,
   maxRefusedPerSecond,
-  RecentStarts,
+  RecentAttempts,
 } from "../../src/deliveries/delivery-log";
 import { MemoryLog } from "../../src/deliveries/memory-log";
 import { type Change, StoreError } from "../../src/deliveries/queue";
@@ -29,17 +29,17 @@ class CountedLog extends MemoryLog {
 
 describe("the log of deliveries", () => {
   let memory: CountedLog;
-  let starts: RecentStarts;
+  let starts: RecentAttempts;
   let ids: number;
   let reported: unknown[];
   beforeEach(() => {
-    [memory, starts, ids, reported] = [new CountedLog(undefined, 1000), new RecentStarts(() => undefined), 0, []];
+    [memory, starts, ids, reported] = [new CountedLog(undefined, 1000), new RecentAttempts(() => undefined), 0, []];
   });
 
-  const open = (target: LogTarget = memory, rest: { keepsBodies?: boolean; keepsAnswers?: boolean; isQueue?: boolean } = {}) =>
+  const open = (target: LogTarget = memory, rest: { keepsBodies?: boolean; keepsReplies?: boolean; isQueue?: boolean } = {}) =>
     new DeliveryLog(target, {
       ...{ node: "n", redactor: new Redactor([secret]), path: "/hook", starts, newId: () => `refused ${++ids}`, report: (error: unknown) => reported.push(error) },
-      ...{ keepsBodies: true, keepsAnswers: true, isQueue: false, ...rest },
+      ...{ keepsBodies: true, keepsReplies: true, isQueue: false, ...rest },
     });
   const come = (id: string, state: RequestOutcome["state"], log = open()) => {
     const { head } = delivered(id);
@@ -66,11 +66,11 @@ describe("the log of deliveries", () => {
 
     it("of the last starts, and of old ones no more", async () => {
       const log = open();
-      const some = Array.from({ length: 3 * maxRecentStarts }, (_, number) => `id${number}`);
+      const some = Array.from({ length: 3 * maxRecentAttempts }, (_, number) => `id${number}`);
       for (const id of some) come(id, "succeeded", log);
       for (const id of some) starts.failed(id, () => "no");
       await turn();
-      memory.updates.should.equal(maxRecentStarts);
+      memory.updates.should.equal(maxRecentAttempts);
     });
 
     it("but of no duplicate, with which no flow was started", async () => {

@@ -1,6 +1,6 @@
 // What the admin API answers, checked: something in front of Node-RED, such as a login page, may have answered instead.
 
-import { ApiFailure } from "./host";
+import { ApiError } from "./host";
 
 type Check = (value: unknown) => boolean;
 
@@ -20,12 +20,12 @@ function hasShape(value: unknown, shape: Readonly<Record<string, Check | undefin
 
 /**
  * @param shape the members that the code relies on
- * @throws {ApiFailure} where it is not ours
+ * @throws {ApiError} where it is not ours
  */
-export function readAnswer<Answer extends object>(
+export function readReply<Answer extends object>(
   answer: unknown,
   shape: { readonly [Name in keyof NoInfer<Answer>]?: Check },
 ): Answer {
-  if (!hasShape(answer, shape)) throw new ApiFailure(200);
+  if (!hasShape(answer, shape)) throw new ApiError(200);
   return answer as Answer;
 }

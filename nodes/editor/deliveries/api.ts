@@ -10,10 +10,10 @@ import {
   type SummaryPage,
 } from "../../../src/admin/summary";
 import type { FailureGroup, FailureGroups } from "../../../src/deliveries/failures";
-import { type Obstacle, obstacles } from "../../../src/deliveries/states";
+import { type ReplayReason, replayReasons } from "../../../src/deliveries/states";
 import type { SilentEvent } from "../../../src/flow/outcomes";
-import { isListOf, isNumber, isRecord, isText, readAnswer } from "./answer";
-import { ApiFailure, host } from "./host";
+import { isListOf, isNumber, isRecord, isText, readReply } from "./answer";
+import { ApiError, host } from "./host";
 import { text } from "./texts";
 
 /** Empty: all. */
@@ -39,12 +39,12 @@ const isTextOrNull = (value: unknown) => value === null || isText(value);
 const summaryShape = { id: isText, at: isNumber, state: isText, method: isText, path: isText };
 const queueShape = { node: isText, queued: isNumber, retrying: isNumber };
 
-// All of them reject with an `ApiFailure`.
+// All of them reject with an `ApiError`.
 
 /** @param before the beginning of the page; missing: the newest */
 export async function askForPage(filter: ListFilter, { before = "", limit = pageSize } = {}): Promise<SummaryPage> {
   const answer = await ask("deliveries", { ...filter, limit: String(limit), before });
-  return readAnswer(answer, { deliveries: isListOf(summaryShape), next: isTextOrNull });
+  return readReply(answer, { deliveries: isListOf(summaryShape), next: isTextOrNull });
 }
 
 /** All pages, up to a number of deliveries. */
@@ -64,22 +64,22 @@ export async function listAll(
 
 export async function askForDelivery(id: string): Promise<Detail> {
   const parts = { headers: isRecord, query: isRecord, body: isRecord, attempts: isListOf({ at: isNumber }) };
-  return readAnswer(await ask(`deliveries/${encodeURIComponent(id)}`), { ...summaryShape, ...parts });
+  return readReply(await ask(`deliveries/${encodeURIComponent(id)}`), { ...summaryShape, ...parts });
 }
 
 export async function askForSilent(): Promise<readonly SilentEvent[]> {
   const shape = { nodes: isListOf({ node: isText, hours: isNumber, since: isNumber }) };
-  return readAnswer<{ nodes: readonly SilentEvent[] }>(await ask("silent"), shape).nodes;
+  return readReply<{ nodes: readonly SilentEvent[] }>(await ask("silent"), shape).nodes;
 }
 
 export async function askForQueues(): Promise<readonly QueueSummary[]> {
-  return readAnswer<{ queues: readonly QueueSummary[] }>(await ask("queues"), { queues: isListOf(queueShape) }).queues;
+  return readReply<{ queues: readonly QueueSummary[] }>(await ask("queues"), { queues: isListOf(queueShape) }).queues;
 }
 
 /** @param node empty: all */
 export async function askForFailures(node: string): Promise<FailureGroups> {
   const groups = isListOf({ node: isText, error: isText, count: isNumber, last: isNumber });
-  return readAnswer(await ask("failures", { node }), { groups, causes: isNumber, failures: isNumber });
+  return readReply(await ask("failures", { node }), { groups, causes: isNumber, failures: isNumber });
 }
 
 function ask(...asked: Parameters<typeof composePath>): Promise<unknown> {
@@ -101,7 +101,7 @@ export async function replay(
   id: string,
   changed: { readonly payload?: unknown } = {},
 ): Promise<{ readonly id: string }> {
-  return readAnswer(await host().call(`deliveries/${encodeURIComponent(id)}/replay`, "POST", changed), { id: isText });
+  return readReply(await host().call(`deliveries/${encodeURIComponent(id)}/replay`, "POST", changed), { id: isText });
 }
 
 /** Replays a part of a group. @param after where the part before has ended; missing: the first part */
@@ -110,7 +110,7 @@ export async function replayGroup(
   after: string | undefined,
 ): Promise<GroupReplay> {
   const answer = await host().call("failures/replay", "POST", { node, error, last, after });
-  return readAnswer(answer, {
+  return readReply(answer, {
     replayed: isNumber,
     left: isListOf({ code: isText, count: isNumber }),
     next: isTextOrNull,
@@ -124,16 +124,16 @@ export async function remove(id: string): Promise<void> {
 /** @returns how many were deleted */
 export async function removeAll({ node, state }: Pick<ListFilter, "node" | "state">): Promise<number> {
   const answer = await host().call(composePath("deliveries", { node, state }), "DELETE");
-  return readAnswer<{ deleted: number }>(answer, { deleted: isNumber }).deleted;
+  return readReply<{ deleted: number }>(answer, { deleted: isNumber }).deleted;
 }
 
-/** @throws {ApiFailure} */
+/** @throws {ApiError} */
 function expectNothing(answer: unknown): void {
-  if (answer !== undefined) throw new ApiFailure(200);
+  if (answer !== undefined) throw new ApiError(200);
 }
 
 function getStatus(error: unknown): number {
-  if (error instanceof ApiFailure) return error.status;
+  if (error instanceof ApiError) return error.status;
   throw error;
 }
 
@@ -142,7 +142,7 @@ export function isForbidden(error: unknown): boolean {
 }
 
 /** Why the list could not be fetched: a key under `tab.trouble` in the message catalog. */
-export function classifyTrouble(error: unknown): "forbidden" | "notKept" | "unreachable" | "inFront" | "failed" {
+export function classifyError(error: unknown): "forbidden" | "notKept" | "unreachable" | "inFront" | "failed" {
   const status = getStatus(error);
   if (status === 0) return "unreachable";
   if (status < 400) return "inFront";
@@ -157,14 +157,14 @@ export function failureText(error: unknown): string {
   if (status < 400) return text("tab.trouble.inFront");
   if (isForbidden(error)) return text("delivery.forbidden");
   if (status === 404) return text("delivery.gone");
-  const { code } = error as ApiFailure;
+  const { code } = error as ApiError;
   if (status === 409 && code === "running") return sentence("deletion.running");
-  const obstacle = status === 409 ? obstacles.find((each) => each === code) : undefined;
-  return obstacle ? obstacleText(obstacle) : text("delivery.otherwise", { status: String(status) });
+  const obstacle = status === 409 ? replayReasons.find((each) => each === code) : undefined;
+  return obstacle ? replayReasonText(obstacle) : text("delivery.otherwise", { status: String(status) });
 }
 
 /** Why a delivery cannot be replayed. */
-export function obstacleText(obstacle: Obstacle): string {
+export function replayReasonText(obstacle: ReplayReason): string {
   return sentence(`replay.${obstacle}`);
 }
 

@@ -126,7 +126,7 @@ export function createText(shown: string): HTMLElement {
   return create("pre", { class: "webhook-delivery-text", tabindex: 0, role: "group", "aria-label": label }, shown);
 }
 
-function createAnswerSection({ answer }: Pick<Detail, "answer">): HTMLElement {
+function createReplySection({ answer }: Pick<Detail, "answer">): HTMLElement {
   if (!answer) return createSection("answer", text("delivery.none"), createNote(text("delivery.noAnswer")));
   const { status, milliseconds, body } = answer;
   const rows = [[text("label.replyStatus"), String(status)]] as [string, string][];
@@ -163,6 +163,6 @@ export const sections: readonly DetailPart[] = [
   [({ headers }) => headers, ({ headers }) => createValuesSection("headers", headers)],
   [({ query }) => query, ({ query }) => createValuesSection("query", query)],
   [({ body, size, headers }) => [body, size, headers], createBodySection],
-  [({ answer }) => answer, createAnswerSection],
+  [({ answer }) => answer, createReplySection],
   [({ attempts, state }) => [attempts, state], createAttemptsSection],
 ];

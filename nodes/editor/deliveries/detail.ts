@@ -243,7 +243,7 @@ class DeliveryActions {
   show(detail: Detail): void {
     this.#detail = detail;
     const mayWrite = host().mayWrite();
-    const obstacle = isReplayable(detail.state) ? "" : describeObstacle(detail);
+    const obstacle = isReplayable(detail.state) ? "" : describeReplayReason(detail);
     for (const button of this.#replays) toggle(button, mayWrite && obstacle === "");
     toggle(this.#delete, mayWrite && detail.state !== "running");
     const said = obstacle || (mayWrite ? "" : text("delivery.forbidden"));
@@ -308,7 +308,7 @@ class DeliveryActions {
 }
 
 /** Why a delivery that is not replayable is not. */
-function describeObstacle({ state, nextAt, pause }: Summary): string {
+function describeReplayReason({ state, nextAt, pause }: Summary): string {
   // A paused node has no next attempt.
   if (state !== "retrying" || nextAt === null || pause !== null) return text(`delivery.noReplay.${state}`);
   return text("delivery.noReplay.retryingAt", { time: timeText(nextAt) });

@@ -6,7 +6,7 @@ import { getFlowName } from "../form/handover";
 import { chooseTestBody } from "../form/test-request";
 import { permissions } from "../../../src/config/permissions";
 import { type Editor, type EditorNode, prepareCopyButton } from "../node-red";
-import { ApiFailure, type DeliveriesHost, type KnownNode } from "./host";
+import { ApiError, type DeliveriesHost, type KnownNode } from "./host";
 import { prepareNode } from "./new-node";
 
 declare const RED: Editor;
@@ -40,7 +40,7 @@ export const editorHost: DeliveriesHost = {
     const answer = await asked.catch(() => undefined as unknown);
     const isJson = typeof answer === "object" && answer !== null;
     if (asked.state() === "resolved" && (isJson || asked.status === 204)) return answer;
-    throw new ApiFailure(asked.status, (asked.responseJSON as { code?: unknown } | undefined)?.code);
+    throw new ApiError(asked.status, (asked.responseJSON as { code?: unknown } | undefined)?.code);
   },
   mayWrite: () => RED.user.hasPermission(permissions.write),
   reportError: (message) => RED.notify(message, "error"),

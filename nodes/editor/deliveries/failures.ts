@@ -2,7 +2,7 @@
 
 import { describeError } from "../../../src/admin/summary";
 import type { FailureGroup, FailureGroups } from "../../../src/deliveries/failures";
-import { lateAnswer } from "../../../src/deliveries/states";
+import { lateReply } from "../../../src/deliveries/states";
 import { create, renewContent, setAttributes, setText, toggle } from "../dom";
 import { askForFailures } from "./api";
 import { createButton, createNote } from "./content";
@@ -83,5 +83,5 @@ export class Failures {
 
 /** The error of a group in words. */
 export function describeCause({ error }: Pick<FailureGroup, "error">): string {
-  return error === lateAnswer ? text("refused.flowLate") : describeError(error, text);
+  return error === lateReply ? text("refused.flowLate") : describeError(error, text);
 }

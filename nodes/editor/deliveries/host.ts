@@ -25,7 +25,7 @@ export interface MissedRequest extends Pick<Summary, "method"> {
 }
 
 /** A call of the admin API has failed. */
-export class ApiFailure extends Error {
+export class ApiError extends Error {
   constructor(
     /** Of the answer; 0 where there was none, below 400 where it was not the admin API's. */
     readonly status: number,
@@ -54,7 +54,7 @@ export interface DeliveriesHost {
    *
    * @param path below `webhook-trigger`
    * @returns the JSON of the answer; nothing where it has none (204)
-   * @throws {ApiFailure}
+   * @throws {ApiError}
    */
   readonly call: (path: string, method?: ApiMethod, body?: object) => Promise<unknown>;
   /** Whether the user may replay, pause and resume. */

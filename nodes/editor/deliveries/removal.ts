@@ -2,7 +2,7 @@
 
 import type { Summary } from "../../../src/admin/summary";
 import type { FailureGroup } from "../../../src/deliveries/failures";
-import { classifyTrouble, everything, failureText, listAll, type ListFilter, remove, removeAll } from "./api";
+import { classifyError, everything, failureText, listAll, type ListFilter, remove, removeAll } from "./api";
 import { createList, createNote } from "./content";
 import { type Plan, runPlan, type Step } from "./dialog";
 import { host } from "./host";
@@ -53,7 +53,7 @@ async function ask(makePlan: () => Promise<Plan>): Promise<number> {
   try {
     return await runPlan(await makePlan());
   } catch (error) {
-    host().reportError(text(`tab.trouble.${classifyTrouble(error)}`));
+    host().reportError(text(`tab.trouble.${classifyError(error)}`));
     return 0;
   } finally {
     isBusy = false;
@@ -73,7 +73,7 @@ async function removeNext(ids: string[]): Promise<Step> {
     return { done: 1, failures: [], isLast };
   } catch (error) {
     // The others would fail, too.
-    const isOver = ["forbidden", "unreachable", "inFront"].includes(classifyTrouble(error));
+    const isOver = ["forbidden", "unreachable", "inFront"].includes(classifyError(error));
     return { done: 0, failures: [[failureText(error), 1]], isLast: isLast || isOver };
   }
 }

@@ -6,11 +6,11 @@ import { isReplayable } from "../../../src/deliveries/states";
 import { create, setAttributes, toggle } from "../dom";
 import {
   listAll,
-  classifyTrouble,
+  classifyError,
   everything,
   failureText,
   type ListFilter,
-  obstacleText,
+  replayReasonText,
   replay,
   replayGroup,
 } from "./api";
@@ -102,7 +102,7 @@ function createFailedForm(getFilter: () => ListFilter): HTMLFormElement {
         result.textContent = text("tab.failed.found", { count: numberText(failed.length) });
         return failed.length > 0 ? runPlan(new SelectionPlan(failed)) : 0;
       })
-      .catch((error: unknown) => (result.textContent = text(`tab.trouble.${classifyTrouble(error)}`)))
+      .catch((error: unknown) => (result.textContent = text(`tab.trouble.${classifyError(error)}`)))
       .finally(() => (isBusy = false));
   });
   return form;
@@ -138,7 +138,7 @@ class SelectionPlan implements Plan {
       return { done: 1, failures: [], isLast };
     } catch (error) {
       // The others would fail, too.
-      const isOver = ["forbidden", "unreachable", "inFront"].includes(classifyTrouble(error));
+      const isOver = ["forbidden", "unreachable", "inFront"].includes(classifyError(error));
       return { done: 0, failures: [[failureText(error), 1]], isLast: isLast || isOver };
     }
   }
@@ -167,7 +167,7 @@ export class GroupPlan implements Plan {
     try {
       const { replayed, left, next } = await replayGroup(this.#group, this.#after);
       this.#after = next ?? undefined;
-      const failures = left.map(({ code, count }) => [obstacleText(code), count] as const);
+      const failures = left.map(({ code, count }) => [replayReasonText(code), count] as const);
       return { done: replayed, failures, isLast: next === null };
     } catch (error) {
       return { done: 0, failures: [[failureText(error), 0]], isLast: true };

@@ -6,7 +6,7 @@ import { create, renewContent, setAttributes, setText, toggle } from "../dom";
 import {
   askForQueues,
   askForSilent,
-  classifyTrouble,
+  classifyError,
   control,
   everything,
   type ListFilter,
@@ -127,7 +127,7 @@ export class Deliveries {
   /** The page has noticed that Node-RED does not answer. */
   miss(error: unknown): void {
     this.#opened.showTrouble(error);
-    this.#trouble = classifyTrouble(error);
+    this.#trouble = classifyError(error);
     this.#show();
   }
 
@@ -183,7 +183,7 @@ export class Deliveries {
     if (this.#opened.isOpen) return this.#opened.renew();
     // The list is useful without queues and alerts, too.
     const [page, silences, queues] = await Promise.allSettled([this.#feed.renew(), askForSilent(), askForQueues()]);
-    this.#trouble = page.status === "rejected" ? classifyTrouble(page.reason) : undefined;
+    this.#trouble = page.status === "rejected" ? classifyError(page.reason) : undefined;
     if (silences.status === "fulfilled") this.#overview.showSilences(silences.value);
     if (queues.status === "fulfilled") this.#overview.showQueues(queues.value, this.#feed.filter.node);
     this.#show();
@@ -194,7 +194,7 @@ export class Deliveries {
     try {
       await this.#feed.more();
     } catch (error) {
-      this.#trouble = classifyTrouble(error);
+      this.#trouble = classifyError(error);
       this.#show();
     }
   }
@@ -389,7 +389,7 @@ class Overview {
     try {
       await control(...action);
     } catch (error) {
-      const trouble = classifyTrouble(error);
+      const trouble = classifyError(error);
       const key = { forbidden: "tab.queue.forbidden", inFront: "tab.trouble.inFront" } as Record<string, string>;
       host().reportError(text(key[trouble] ?? "tab.queue.failed"));
     }

@@ -3,8 +3,8 @@
 import type { NodeReport } from "../../../src/admin/node-health";
 import { isSenderId, senders } from "../../../src/auth/senders/table";
 import { formatReasons, formatRefusal, inARow } from "../../../src/admin/summary";
-import { isNumber, isText, readAnswer } from "../deliveries/answer";
-import { ApiFailure, host } from "../deliveries/host";
+import { isNumber, isText, readReply } from "../deliveries/answer";
+import { ApiError, host } from "../deliveries/host";
 import { showDeliveriesOf } from "../deliveries/tab";
 import { minuteText } from "../deliveries/texts";
 import { enterCredential } from "./credentials";
@@ -31,7 +31,7 @@ export function prepareStatus(node: WebhookNode): void {
     try {
       show(node, await askForReport(node));
     } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
+      if (!(error instanceof ApiError)) throw error;
       // Without an answer of Node-RED nothing is known to have changed.
       if (error.status >= 400) show(node, undefined);
     } finally {
@@ -43,7 +43,7 @@ export function prepareStatus(node: WebhookNode): void {
 
 async function askForReport({ id }: WebhookNode): Promise<NodeReport> {
   const shape = { accepted: isNumber, refused: isNumber, handshakes: isNumber };
-  return readAnswer(await host().call(`${id}/lastRequest`), shape);
+  return readReply(await host().call(`${id}/lastRequest`), shape);
 }
 
 /** @param report missing where the node is not deployed */
@@ -91,7 +91,7 @@ function describeRefusal(node: WebhookNode, { lastRefused }: NodeReport): string
 async function fetchSecret(node: WebhookNode): Promise<void> {
   try {
     const answer = await host().call(`${node.id}/secret`, "POST", {});
-    const { secret } = readAnswer<{ secret: string }>(answer, { secret: isText });
+    const { secret } = readReply<{ secret: string }>(answer, { secret: isText });
     enterCredential("secret", secret);
     input("arm").filter(":checkbox").prop("checked", false).trigger("change");
     input("secret").trigger("focus");

@@ -3,8 +3,8 @@
 import { credentialNames, withDefaults } from "../../../src/config/fields";
 import { formatRefusal, formatSentence, inARow, type Translate } from "../../../src/admin/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
-import { isText, readAnswer } from "../deliveries/answer";
-import { classifyTrouble } from "../deliveries/api";
+import { isText, readReply } from "../deliveries/answer";
+import { classifyError } from "../deliveries/api";
 import { host } from "../deliveries/host";
 import { minuteText } from "../deliveries/texts";
 import type { Editor } from "../node-red";
@@ -32,7 +32,7 @@ async function sendTest(node: WebhookNode): Promise<void> {
   const { delivery } = { ...bodies.get(node.id) };
   try {
     const answer = await host().call(`${node.id}/test`, "POST", { delivery });
-    const result = readAnswer<TestResult>(answer, { outcome: isText });
+    const result = readReply<TestResult>(answer, { outcome: isText });
     const isGood = ["accepted", "stored", "answered"].includes(result.outcome);
     const hasStarted = ["accepted", "answered", "unanswered"].includes(result.outcome);
     const { output, event = "" } = result;
@@ -45,7 +45,7 @@ async function sendTest(node: WebhookNode): Promise<void> {
     $("#webhook-trigger-changed").toggle(result.status !== undefined && isChanged(node));
   } catch (error) {
     const key = { forbidden: "testRequest.forbidden", inFront: "tab.trouble.inFront" } as Record<string, string>;
-    showResult("fa-times", "bad", node._(key[classifyTrouble(error)] ?? "testRequest.failed"));
+    showResult("fa-times", "bad", node._(key[classifyError(error)] ?? "testRequest.failed"));
   }
 }
 

@@ -1,9 +1,9 @@
 // The login of the page: Node-RED's own, by user and password; an access token where Node-RED logs in by another service.
 
 import type { Translate } from "../../../src/admin/summary";
-import { classifyTrouble } from "../deliveries/api";
+import { classifyError } from "../deliveries/api";
 import { createNote, smallButton } from "../deliveries/content";
-import { ApiFailure } from "../deliveries/host";
+import { ApiError } from "../deliveries/host";
 import { create } from "../dom";
 import { askForSession, forgetToken, logIn, type LoginForm, saveToken, unknownToken } from "./session";
 
@@ -59,8 +59,8 @@ export class LoginView {
         if (second === undefined) saveToken({ access_token: first ?? "" });
         else await logIn({ username: first ?? "", password: second });
       } catch (error) {
-        const isWrong = error instanceof ApiFailure && error.status >= 400;
-        failure.textContent = translate(isWrong ? "page.wrong" : `tab.trouble.${classifyTrouble(error)}`);
+        const isWrong = error instanceof ApiError && error.status >= 400;
+        failure.textContent = translate(isWrong ? "page.wrong" : `tab.trouble.${classifyError(error)}`);
         this.#inputs.at(-1)?.select();
         return;
       }
@@ -70,8 +70,8 @@ export class LoginView {
       } catch (error) {
         forgetToken();
         // Each Node-RED knows its own logins only.
-        const isElsewhere = byPassword && error instanceof ApiFailure && error.code === unknownToken;
-        failure.textContent = translate(isElsewhere ? "page.otherInstance" : `tab.trouble.${classifyTrouble(error)}`);
+        const isElsewhere = byPassword && error instanceof ApiError && error.code === unknownToken;
+        failure.textContent = translate(isElsewhere ? "page.otherInstance" : `tab.trouble.${classifyError(error)}`);
       }
     };
     this.element.addEventListener("submit", (event) => {

@@ -4,7 +4,7 @@ import type { ListedNode, PageSession, PageSetup, Texts } from "../../../src/adm
 import { permissions } from "../../../src/config/permissions";
 import type { Translate } from "../../../src/admin/summary";
 import { createIcon, createText } from "../deliveries/content";
-import { ApiFailure, type DeliveriesHost, type KnownNode } from "../deliveries/host";
+import { ApiError, type DeliveriesHost, type KnownNode } from "../deliveries/host";
 import { create, setAttributes } from "../dom";
 import { askForNodes, call, hasPermission } from "./session";
 
@@ -50,7 +50,7 @@ export class PageHost implements DeliveriesHost {
     try {
       return await call(...asked);
     } catch (error) {
-      if (error instanceof ApiFailure && error.status === 401) this.#refused();
+      if (error instanceof ApiError && error.status === 401) this.#refused();
       throw error;
     }
   };

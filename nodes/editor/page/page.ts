@@ -1,9 +1,9 @@
 // The page of deliveries outside the editor: its heading, its login, and the list.
 
 import type { PageChanges, PageSession, PageSetup } from "../../../src/admin/page";
-import { classifyTrouble, isForbidden } from "../deliveries/api";
+import { classifyError, isForbidden } from "../deliveries/api";
 import { createButton } from "../deliveries/content";
-import { ApiFailure, useHost } from "../deliveries/host";
+import { ApiError, useHost } from "../deliveries/host";
 import { Deliveries } from "../deliveries/view";
 import { create, toggle } from "../dom";
 import { LoginView } from "./login";
@@ -75,7 +75,7 @@ class Page {
       this.#changes.set(changes.instance, changes);
     } catch (error) {
       if (isForbidden(error)) return this.#showLogin();
-      this.#report(this.#host.translate(`tab.trouble.${classifyTrouble(error)}`));
+      this.#report(this.#host.translate(`tab.trouble.${classifyError(error)}`));
       setTimeout(() => void this.#begin(), retryMs);
       return;
     }
@@ -129,7 +129,7 @@ class Page {
       else if (before.deliveries !== changes.deliveries) shown.changed();
       this.#isAway = false;
     } catch (error) {
-      if (error instanceof ApiFailure && error.status === 401) return this.#begin();
+      if (error instanceof ApiError && error.status === 401) return this.#begin();
       this.#isAway = true;
       shown.miss(error);
     }
@@ -145,7 +145,7 @@ async function start(): Promise<void> {
   } catch (error) {
     document.body.replaceChildren(create("p", { role: "alert" }, noTexts));
     setTimeout(() => void start(), retryMs);
-    if (!(error instanceof ApiFailure)) throw error;
+    if (!(error instanceof ApiError)) throw error;
   }
 }
 

@@ -2,8 +2,8 @@
 
 import type { ListedNode, PageChanges, PageSession, PageSetup } from "../../../src/admin/page";
 import { tryParseJson } from "../../../src/config/values";
-import { isListOf, isNumber, isRecord, isText, readAnswer } from "../deliveries/answer";
-import { ApiFailure, type ApiMethod } from "../deliveries/host";
+import { isListOf, isNumber, isRecord, isText, readReply } from "../deliveries/answer";
+import { ApiError, type ApiMethod } from "../deliveries/host";
 
 /** The admin root, with a slash at its end. */
 const root = new URL("../", location.href);
@@ -63,7 +63,7 @@ interface PageRequest extends Pick<RequestInit, "method" | "body"> {
 /**
  * @param path below the admin root
  * @returns the JSON of the answer; nothing where it has none (204)
- * @throws {ApiFailure}
+ * @throws {ApiError}
  */
 async function request(path: string, { type, timeoutMs = answerMs, ...options }: PageRequest = {}): Promise<unknown> {
   const token = getToken();
@@ -79,18 +79,18 @@ async function request(path: string, { type, timeoutMs = answerMs, ...options }:
     response = await fetch(new URL(path, root), { cache: "no-store", redirect: "manual", signal, ...options, headers });
     text = await response.text();
   } catch {
-    throw new ApiFailure(0);
+    throw new ApiError(0);
   }
-  if (response.type === "opaqueredirect") throw new ApiFailure(302);
+  if (response.type === "opaqueredirect") throw new ApiError(302);
   const answer = tryParseJson(text);
   if (response.ok && (answer !== undefined || response.status === 204)) return answer;
   // Node-RED challenges only those whom it does not know, not those who are not allowed (RFC 6750 §3).
   const isUnknown = response.status === 401 && response.headers.has("WWW-Authenticate");
   const { code } = { ...(answer as { code?: unknown } | null | undefined) };
-  throw new ApiFailure(response.status, isUnknown ? unknownToken : code);
+  throw new ApiError(response.status, isUnknown ? unknownToken : code);
 }
 
-/** @param path below `webhook-trigger` @throws {ApiFailure} */
+/** @param path below `webhook-trigger` @throws {ApiError} */
 export function call(path: string, method: ApiMethod = "GET", body?: object, timeoutMs?: number): Promise<unknown> {
   const url = `webhook-trigger/${path}`;
   if (method === "GET") return request(url, { timeoutMs });
@@ -98,38 +98,38 @@ export function call(path: string, method: ApiMethod = "GET", body?: object, tim
 }
 
 export async function askForSetup(): Promise<PageSetup> {
-  return readAnswer(await call("page.json"), { language: isText, texts: isRecord });
+  return readReply(await call("page.json"), { language: isText, texts: isRecord });
 }
 
 export async function askForSession(): Promise<PageSession> {
   const isScope = (value: unknown) => isText(value) || Array.isArray(value);
-  return readAnswer(await call("session"), { permissions: isScope, roots: isRecord, baseUrl: isText });
+  return readReply(await call("session"), { permissions: isScope, roots: isRecord, baseUrl: isText });
 }
 
 /** @param timeoutMs after which Node-RED counts as gone */
 export async function askForChanges(timeoutMs?: number): Promise<PageChanges> {
   const answer = await call("changes", "GET", undefined, timeoutMs);
-  return readAnswer(answer, { instance: isText, deliveries: isNumber, nodes: isNumber });
+  return readReply(answer, { instance: isText, deliveries: isNumber, nodes: isNumber });
 }
 
 export async function askForNodes(): Promise<readonly ListedNode[]> {
   const shape = { nodes: isListOf({ id: isText, flow: isText }) };
-  return readAnswer<{ nodes: readonly ListedNode[] }>(await call("nodes"), shape).nodes;
+  return readReply<{ nodes: readonly ListedNode[] }>(await call("nodes"), shape).nodes;
 }
 
 export async function askForLogin(): Promise<LoginForm> {
   const isMissingOr = (check: (value: unknown) => boolean) => (value: unknown) => value === undefined || check(value);
   const shape = { type: isMissingOr(isText), prompts: isMissingOr(isListOf({ type: isText })) };
-  return readAnswer(await request("auth/login"), shape);
+  return readReply(await request("auth/login"), shape);
 }
 
-/** @throws {ApiFailure} */
+/** @throws {ApiError} */
 export async function logIn(values: Readonly<Record<string, string>>): Promise<void> {
   forgetToken();
   const form = new URLSearchParams({ client_id: "node-red-editor", grant_type: "password", scope: "", ...values });
   const type = "application/x-www-form-urlencoded";
   const answer = await request("auth/token", { method: "POST", body: String(form), type });
-  saveToken(readAnswer<{ access_token: string }>(answer, { access_token: isText }));
+  saveToken(readReply<{ access_token: string }>(answer, { access_token: isText }));
 }
 
 /** Of the editor, too. */

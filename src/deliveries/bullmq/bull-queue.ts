@@ -179,7 +179,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     jobs.leave();
   }
 
-  protected async storeStarted(
+  protected async storeRunning(
     { delivery, attempts }: AttemptedDelivery,
     body: Buffer,
     timeoutMs: number,

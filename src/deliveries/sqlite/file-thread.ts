@@ -6,7 +6,7 @@ import type { Tables } from "./tables";
 import {
   listTransfers,
   type Method,
-  type WorkerAnswer,
+  type WorkerResult,
   type WorkerCall,
   type WorkerMessage,
   type WorkerSetup,
@@ -173,7 +173,7 @@ export class FileThread {
     }
   }
 
-  #settle(answer: WorkerAnswer): void {
+  #settle(answer: WorkerResult): void {
     const call = this.#end(answer.number);
     if ("trouble" in answer) call?.reject(new StoreError(answer.trouble, answer.cause));
     else call?.resolve(answer.value);

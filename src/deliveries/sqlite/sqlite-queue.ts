@@ -121,7 +121,7 @@ export class SqliteQueue extends LocalQueue implements DeliveryQueue {
     return removed;
   }
 
-  protected async storeStarted({ delivery, attempts }: AttemptedDelivery, body: Buffer, _: number, key?: Candidate) {
+  protected async storeRunning({ delivery, attempts }: AttemptedDelivery, body: Buffer, _: number, key?: Candidate) {
     const { node } = delivery;
     const { pace } = this.queueOf(node);
     const wait = pace ? backoffAfter(pace, delivery.attempt) : 0;

@@ -20,12 +20,12 @@ export interface WorkerCall<M extends Method = Method> {
   readonly args: Parameters<Tables[M]>;
 }
 
-export type WorkerAnswer = { readonly number: number } & (
+export type WorkerResult = { readonly number: number } & (
   { readonly value: unknown } | { readonly trouble: StoreTrouble; readonly cause: unknown }
 );
 
 export type WorkerMessage =
-  | { readonly says: "answers"; readonly answers: readonly WorkerAnswer[] }
+  | { readonly says: "answers"; readonly answers: readonly WorkerResult[] }
   /** The file is closed after an error, until `open` is called. */
   | { readonly says: "closed"; readonly trouble: StoreTrouble; readonly cause: unknown }
   | { readonly says: "movedAside"; readonly path: string; readonly cause: unknown };
@@ -90,7 +90,7 @@ class StoreFile {
   }
 
   /** @returns the results, when they are synced */
-  #answer(calls: readonly WorkerCall[]): WorkerAnswer[] {
+  #answer(calls: readonly WorkerCall[]): WorkerResult[] {
     const [first] = calls;
     if (!first) return [];
     try {
@@ -109,7 +109,7 @@ class StoreFile {
     }
   }
 
-  #transact(calls: readonly WorkerCall[]): WorkerAnswer[] {
+  #transact(calls: readonly WorkerCall[]): WorkerResult[] {
     const file = this.#file;
     const isWriting = calls.some(({ method }) => !readingMethods.includes(method));
     if (!file) throw createError("the file is gone", 14);

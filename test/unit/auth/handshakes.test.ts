@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import should from "should";
-import type { HandshakeAnswer } from "../../../src/auth/authenticator";
+import type { HandshakeReply } from "../../../src/auth/authenticator";
 import { maxUnsignedBytes } from "../../../src/auth/handshakes";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
 import type { SignatureAccess } from "../../../src/config/parse";
@@ -17,7 +17,7 @@ interface Asked {
 }
 
 /** The reply to a handshake; nothing for another request. */
-function answerTo(sender: SenderId, given: Partial<SignatureAccess>, asked: Asked): HandshakeAnswer | undefined {
+function answerTo(sender: SenderId, given: Partial<SignatureAccess>, asked: Asked): HandshakeReply | undefined {
   const { method = "POST", headers = [], search = "", body = "", at = 0 } = asked;
   const secret = given.settings?.arm ? "" : "secret";
   const entry = authenticatorFor(sender, { secret, ...given }).begin(
@@ -173,7 +173,7 @@ describe("handshakes of senders", () => {
   const jsonType = { "Content-Type": "application/json" };
   const secret = "0123456789abcdef";
 
-  const cases: [string, SenderId, Partial<SignatureAccess>, Asked, HandshakeAnswer | undefined][] = [
+  const cases: [string, SenderId, Partial<SignatureAccess>, Asked, HandshakeReply | undefined][] = [
     ["Meta's with another token", "meta", { verifyToken: "other" }, by("GET", subscribe), otherwise(403)],
     ["Meta's without a token", "meta", {}, by("GET", subscribe.replace("=token", "=")), otherwise(403)],
     ["Meta's with the token twice", "meta", verifyToken, by("GET", `${subscribe}&hub.verify_token=token`), otherwise(403)],

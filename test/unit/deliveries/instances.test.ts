@@ -299,7 +299,7 @@ function testInstances(): void {
       const [queue, other] = [await open({ lockDuration: 1500 }), await open()];
       const add = async (id: string) => {
         const reservation = await reserveFirst(queue, id);
-        await queue.addStarted(delivered(id, { state: "running", attempt: 1 }), body, 100, reservation.candidate);
+        await queue.addRunning(delivered(id, { state: "running", attempt: 1 }), body, 100, reservation.candidate);
         return reservation;
       };
       const reservation = await add("k1");

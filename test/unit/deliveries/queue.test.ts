@@ -450,10 +450,10 @@ function testQueue(engine: QueueEngine): void {
     });
 
     it("starts it no more when it has ended, and holds up no others", async () => {
-      await queue.addStarted(started("1"), body, 10);
+      await queue.addRunning(started("1"), body, 10);
       (await stateOf("1"))?.should.equal("running");
       await queue.end("1", succeeded());
-      await queue.addStarted(started("2"), body, 100_000);
+      await queue.addRunning(started("2"), body, 100_000);
       await add("3");
       await until(() => flow.ids.includes("3"), "another");
       await queue.end("2", failed({ isSenderTold: true }));
@@ -470,7 +470,7 @@ function testQueue(engine: QueueEngine): void {
       for (const [index, result] of results.entries()) {
         const found = await reserve(`${index}`, `k${index}`);
         if (!found.isFirst) throw new Error("the key was taken");
-        await queue.addStarted(started(`${index}`), body, 100_000, found.candidate);
+        await queue.addRunning(started(`${index}`), body, 100_000, found.candidate);
         await found.settle(result.as === "succeeded" ? answer : { ...answer, status: 500 });
         await queue.end(`${index}`, result);
       }
@@ -482,10 +482,10 @@ function testQueue(engine: QueueEngine): void {
     });
 
     it("starts it where its attempt has failed or was interrupted", async () => {
-      await queue.addStarted(started("1"), body, 100_000);
+      await queue.addRunning(started("1"), body, 100_000);
       await queue.end("1", failed());
       await until(() => flow.ends.length === 2, "the next attempt");
-      await queue.addStarted(started("2"), body, 100_000);
+      await queue.addRunning(started("2"), body, 100_000);
       await queue.end("2", { as: "interrupted" });
       await until(() => flow.ends.length === 4, "the same attempt");
       flow.starts.should.match([
@@ -504,7 +504,7 @@ function testQueue(engine: QueueEngine): void {
     it("has the ends of what runs, uncounted where it was put back", async () => {
       const flow = run(waits);
       await add("1");
-      await queue.addStarted(started("2"), body, 100_000);
+      await queue.addRunning(started("2"), body, 100_000);
       await until(() => flow.running === 1, "the flow");
       const closing = queues.close(queue);
       interrupt();
@@ -538,7 +538,7 @@ function testQueue(engine: QueueEngine): void {
         await reopen(hour);
         const flow = run(waits);
         await add("1");
-        await queue.addStarted(started("2"), body, 100_000);
+        await queue.addRunning(started("2"), body, 100_000);
         await until(() => flow.running === 1, "the flow");
         const other = await queues.open(create(hour));
         const next = new TestFlow();
@@ -852,7 +852,7 @@ function testShared(
     const [one, other] = [await queues().open(create(slow)), await queues().open(create(slow))];
     const flow = new TestFlow();
     other.process("n", flow);
-    await one.addStarted(delivered("1", { state: "running", attempt: 1 }), body, 1);
+    await one.addRunning(delivered("1", { state: "running", attempt: 1 }), body, 1);
     await other.add(delivered("2"), body);
     await until(() => flow.ends.length === 1, "another");
     await new Promise((resolve) => setTimeout(resolve, 500));

@@ -1,6 +1,6 @@
 import "should";
 import { describeError, formatReason } from "../../../src/admin/summary";
-import { gone, interrupted, lateAnswer, statusError, timedOut } from "../../../src/deliveries/states";
+import { gone, interrupted, lateReply, statusError, timedOut } from "../../../src/deliveries/states";
 import { problems } from "../../../src/request/problem";
 
 describe("the error of an attempt", () => {
@@ -19,6 +19,6 @@ describe("the error of an attempt", () => {
   }
 
   it("is that of a flow without a reply in time where the reply had the status of that", () => {
-    lateAnswer.should.equal(statusError(problems.flowLate.status));
+    lateReply.should.equal(statusError(problems.flowLate.status));
   });
 });

@@ -1,10 +1,10 @@
 import should from "should";
 import { Redactor } from "../../../src/auth/redactor";
-import { maxNotedBytes, noteAnswer } from "../../../src/flow/reply";
+import { maxNotedBytes, noteReply } from "../../../src/flow/reply";
 
 describe("what is noted of an answer", () => {
   const secret = "Zyxwvuts-9876543210";
-  const noted = (body: string | Buffer) => noteAnswer(body, new Redactor([secret])).answer;
+  const noted = (body: string | Buffer) => noteReply(body, new Redactor([secret])).answer;
 
   it("has no part of a secret, wherever it is cut", () => {
     for (let part = 1; part <= secret.length; part++) {
@@ -27,7 +27,7 @@ describe("what is noted of an answer", () => {
     should(noted(Buffer.from("ä".repeat(maxNotedBytes)))).equal(`${"ä".repeat(maxNotedBytes / 2)}…`);
     const beginning = `${"x".repeat(maxNotedBytes)}…`;
     for (const redactor of [undefined, new Redactor([""])]) {
-      should(noteAnswer("x".repeat(3 * maxNotedBytes), redactor).answer).equal(beginning);
+      should(noteReply("x".repeat(3 * maxNotedBytes), redactor).answer).equal(beginning);
     }
   });
 

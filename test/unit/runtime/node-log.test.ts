@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import should from "should";
 import type { RefusedRequestFacts } from "../../../src/auth/authenticator";
 import { TokenAuthenticator } from "../../../src/auth/token";
-import type { DeliveryLog, RefusalCause } from "../../../src/deliveries/delivery-log";
+import type { DeliveryLog, RefusalExplanation } from "../../../src/deliveries/delivery-log";
 import { problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
 import { Observed, refusedRequest } from "../../harness/observed";
@@ -112,7 +112,7 @@ describe("the log", () => {
     const head = { method: "POST", rawHeaders, search: "" };
     let bodies: (Buffer | undefined)[];
     let spent: number;
-    let listed: RefusalCause[];
+    let listed: RefusalExplanation[];
 
     /** Each node gets so many requests in each of ten seconds. @param cost of an explanation, in ms */
     const flood = (cost: number, body: Buffer, each: number) => {
