@@ -70,17 +70,22 @@ function readAll(
 /** @param piece bytes as Latin-1, with escapes */
 function readPiece(piece: string, reader: TextReader): FieldValue | Problem {
   const isPlain = reader.charset === utf8 && /^[\x01-\x24\x26-\x2a\x2c-\x7f]*$/.test(piece);
-  return isPlain ? piece : reader.read(unescape(Buffer.from(piece.replaceAll("+", " "), "latin1")));
+  return isPlain ? piece : reader.read(unescape(Buffer.from(piece, "latin1"), true));
 }
 
-const percent = 0x25;
+const [blank, percent, plus] = [0x20, 0x25, 0x2b];
 
-/** Undoes percent-encoding (WHATWG URL Standard §1.3), in place. What only looks like an escape is none. */
-export function unescape(bytes: Buffer): Buffer {
+/**
+ * Undoes percent-encoding (WHATWG URL Standard §1.3), in place. What only looks like an escape is none.
+ *
+ * @param isForm whether a plus is a blank
+ */
+export function unescape(bytes: Buffer, isForm = false): Buffer {
   let length = 0;
   for (let index = 0; index < bytes.length; index++) {
     let byte = bytes[index] ?? 0;
-    if (byte === percent) {
+    if (isForm && byte === plus) byte = blank;
+    else if (byte === percent) {
       const escaped = (parseDigit(bytes[index + 1]) << 4) | parseDigit(bytes[index + 2]);
       if (escaped >= 0) {
         byte = escaped;

@@ -18,6 +18,7 @@ import { exchange, type RawReply, repliesIn } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
 import { NodeRed, type Received } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
+import { until } from "../harness/until";
 
 /** What a request has met. */
 interface Met {
@@ -115,6 +116,9 @@ for (const kind of storeKinds.filter(({ isHere }) => isHere).slice(0, 1)) {
       const nodes = nodesWith({ guaranteed: true, attempts: 2, backoffFirst: 1, wires: [["sink", "fail"]] });
       const fail = { id: "fail", type: "function", func: failOnce, outputs: 1, wires: [[]] };
       nodeRed = await NodeRed.start({ ...store.options, flow: tab(...nodes, fail) });
+      const deliveries = new ShownDeliveries(nodeRed);
+      // Where so many nodes take long to start, a server counts as away until they have.
+      await until(() => deliveries.page("limit=1").then(() => true, () => false), "the store to be there"); // prettier-ignore
       // All of them at first: while one waits for its second attempt, the others do, too.
       for (const fieldCase of fieldCases) {
         for (const request of fieldCase.requests) met.set(request, await send(nodeRed, fieldCase, request, true));
