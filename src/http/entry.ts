@@ -27,8 +27,8 @@ interface EntryOptions extends Services {
   readonly mountPath: string;
   readonly rule: DirectRule;
   readonly missed: MissedRequests;
-  /** Whether a path is Node-RED's own. */
-  readonly isAdminPath: (path: string) => boolean;
+  /** Whether a request is for a part of the app that HTTP nodes have nothing to do with. */
+  readonly isOthers: (path: string, method: string) => boolean;
   /** Whether a route of another node takes the endpoint's requests with a path and by a method. */
   readonly isShadowed: (endpoint: Endpoint, path: string, method: string) => boolean;
 }
@@ -38,7 +38,7 @@ interface EntryOptions extends Services {
  * reports requests that were answered in front of their endpoint.
  */
 export function makeEntry(options: EntryOptions): RequestHandler {
-  const { nodes, deployGate, registry, missed, isAdminPath } = options;
+  const { nodes, deployGate, registry, missed, isOthers } = options;
   return (request: ParsedRequest & Request, response, next) => {
     const target = parseBelow(options.mountPath, request.url);
     const endpoint = target && registry.find(target.path);
@@ -64,7 +64,7 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     // Before the first start it may be for any path. What has no body can wait behind everything else.
     const passes = arrived
       ? !(judge(arrived, endpoint).result instanceof Problem)
-      : !deployGate.hasOpened && !hasNoBody(method) && !isAdminPath(target.path);
+      : !deployGate.hasOpened && !hasNoBody(method) && !isOthers(target.path, method);
     if (!passes) return next();
     const waiting = arrived
       ? waitForFlows(arrived, deployGate)

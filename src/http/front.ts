@@ -19,6 +19,7 @@ import {
   hasKnownLayers,
   insertLayer,
   type Layer,
+  layerNames,
   matches,
   type MissingInternal,
   type UpgradingServer,
@@ -70,7 +71,8 @@ export class HttpFront {
     this.dispatcher = new Dispatcher({ ...common, cors });
     if (root) {
       const mountPath = findOwnMountPath(nodes) ?? "";
-      this.#add(insertLayer(root, makeEntry({ ...common, mountPath, isShadowed: this.#isShadowed }), 0));
+      const entry = makeEntry({ ...common, mountPath, isShadowed: this.#isShadowed, isOthers: this.#isOthers });
+      this.#add(insertLayer(root, entry, 0));
     }
     this.#addRawBody();
     this.#declineUpgrades();
@@ -178,6 +180,20 @@ export class HttpFront {
     endpoint.hasParameters
       ? this.#isTakenBefore(endpoint, path, method)
       : this.#shadowed.get(endpoint)?.has(method === "HEAD" ? "GET" : method) === true;
+
+  /** Whether a request is for the editor, or for a part of a host application with a path of its own. */
+  readonly #isOthers = (path: string, method: string): boolean => {
+    const { root, admin, nodes } = this.#apps;
+    const mountPath = findOwnMountPath(nodes) ?? "";
+    const adminPath = admin && findOwnMountPath(admin);
+    const layers = getLayers(root);
+    // What is for all paths of HTTP nodes, and for those of the admin app, is a guard, or Node-RED's.
+    const isPart = (layer: Layer) =>
+      [layerNames.router, layerNames.mount].includes(layer.name as "router") &&
+      matches(layer, mountPath + path) &&
+      ![mountPath, adminPath].some((own) => own !== undefined && matches(layer, `${own}/`));
+    return this.#options.isAdminPath(path) || hasRoute(layers, mountPath + path, method) || layers.some(isPart);
+  };
 
   /** Whether a route of another node, in front of an endpoint with parameters, is for a request. */
   #isTakenBefore(endpoint: Endpoint, path: string, method: string): boolean {

@@ -15,8 +15,9 @@ export const layerNames = {
   /** In front of Node-RED's apps: its own command, and Express's static files behind them. */
   rawBody: "rawBodyCapture",
   files: "serveStatic",
-  /** An app in an app. */
+  /** An app, or a router, in an app. */
   mount: "mounted_app",
+  router: "router",
   /** Node-RED's admin app: parsers of bodies, one behind the other; CORS, which in 4.1 answers each OPTIONS; a login. */
   json: "jsonParser",
   form: "urlencodedParser",

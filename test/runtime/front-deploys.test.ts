@@ -2,6 +2,7 @@ import should from "should";
 import { setTimeout } from "node:timers/promises";
 import { putForward, withClock } from "../harness/clock";
 import { github } from "../harness/documented";
+import { hostOf } from "../harness/fixtures";
 import { bearer, tab, webhook } from "../harness/flow";
 import { type Call, type Reply, send } from "../harness/http";
 import { useNodeRed } from "../harness/layouts";
@@ -150,6 +151,25 @@ describe("flows that do not start", () => {
         "/read": 200,
         "/unknown": 404,
       });
+    } finally {
+      await nodeRed.stop();
+    }
+  });
+
+  it("leave a host application what is its own", async () => {
+    const host = hostOf("host-beside");
+    const settings = { httpAdminRoot: "/admin", httpNodeRoot: "/" };
+    const nodeRed = await NodeRed.start({ flow: missing, host, settings, env: withClock }, false);
+    try {
+      await nodeRed.logged(/Waiting for missing types/);
+      await putForward(nodeRed, 0);
+      const held = (await begin(nodeRed, "held")).reply;
+      for (const path of ["/login", "/shop/buy", "/blog/comment"]) {
+        const reply = await Promise.race([send(nodeRed.node(path), { body: path }), noReply(path)]);
+        reply.status.should.equal(204);
+      }
+      (await send(nodeRed.node("/other"), { method: "GET" })).status.should.equal(404);
+      await stillWaits(nodeRed, held);
     } finally {
       await nodeRed.stop();
     }
