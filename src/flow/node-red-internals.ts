@@ -144,6 +144,7 @@ interface SavedNode {
   readonly d?: boolean;
   readonly disabled?: boolean;
   readonly relativePath?: unknown;
+  readonly methods?: unknown;
 }
 
 /** @returns nothing while the flows are not loaded */

@@ -170,11 +170,13 @@ export class Dispatcher {
     if (!endpoint) {
       missed.watch(request, response);
       // Before the first start it may be for a node that has not come yet.
-      if (!deployGate.isClosed || deployGate.hasOpened || rule.mayBeAnsweredBehind(path, method)) return next();
+      if (!deployGate.isClosed || deployGate.hasOpened) return next();
+      const isSaved = missed.isSaved(path, method);
+      if (!isSaved && rule.mayBeAnsweredBehind(path, method)) return next();
       return void deployGate.wait(response, findNetwork(clientAddress(nodes, request))).then((isOpen) => {
         // From the beginning: the flows have new layers, guards among them.
         if (isOpen) nodes(request, response, next);
-        else if (hasNoBody(method)) next();
+        else if (!isSaved && hasNoBody(method)) next();
         else sendProblem(request, response, problems.deploying);
       });
     }

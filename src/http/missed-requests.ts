@@ -7,6 +7,7 @@ import type { Reason } from "../auth/authenticator";
 import { recognise } from "../auth/diagnosis";
 import { findEventField } from "../auth/senders/table";
 import { fieldValues } from "../request/header-fields";
+import { defaults } from "../config/fields";
 import { isAdminPath, normalisePath } from "../config/paths";
 import { text } from "../config/values";
 import { getRoots } from "../config/node-red";
@@ -100,16 +101,29 @@ export class MissedRequests {
     return [meant.node.id, key, { path: mountPath + found }];
   }
 
-  /** Finds a saved node with a path that it has not opened. An environment variable in its place is not looked up. */
+  /** Whether a saved node is for a request. */
+  isSaved(path: string, method: string): boolean {
+    return this.#findSaved(getPathKey(path)).some(({ isOn, methods }) => isOn && acceptsMethod({ methods }, method));
+  }
+
+  /** Finds a saved node with a path that it has not opened. */
   #findUnopened(key: string): [id: string, reason: "pathClosed" | "pathDisabled"] | undefined {
+    const found = this.#findSaved(key);
+    const closed = found.find(({ isOn }) => isOn) ?? found[0];
+    return closed && [closed.id, closed.isOn ? "pathClosed" : "pathDisabled"];
+  }
+
+  /** Finds the saved nodes with a path. An environment variable in its place is not looked up. */
+  #findSaved(key: string): { id: string; methods: readonly string[]; isOn: boolean }[] {
     const saved = listSavedNodes(this.#RED) ?? [];
-    const isIt = ({ type, relativePath }: (typeof saved)[number]) =>
-      type === "webhook-trigger" && getPathKey(normalisePath(text(relativePath))) === key;
     const disabledTabs = new Set(saved.filter(({ disabled }) => disabled).map(({ id }) => id));
-    const isOn = ({ d, z = "" }: (typeof saved)[number]) => !d && !disabledTabs.has(z);
-    const found = saved.filter(isIt);
-    const [closed = found[0]] = found.filter(isOn);
-    return closed && [closed.id, isOn(closed) ? "pathClosed" : "pathDisabled"];
+    return saved
+      .filter((node) => node.type === "webhook-trigger" && getPathKey(normalisePath(text(node.relativePath))) === key)
+      .map(({ id, d, z = "", methods }) => ({
+        id,
+        methods: Array.isArray(methods) ? (methods as string[]) : defaults.methods,
+        isOn: !d && !disabledTabs.has(z),
+      }));
   }
 
   #report(

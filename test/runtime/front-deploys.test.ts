@@ -156,10 +156,11 @@ describe("flows that do not start", () => {
     }
   });
 
-  it("leave a host application what is its own", async () => {
+  it("leave a host application what is its own, and hold what is for a saved node though that would answer it", async () => {
     const host = hostOf("host-beside");
     const settings = { httpAdminRoot: "/admin", httpNodeRoot: "/" };
-    const nodeRed = await NodeRed.start({ flow: missing, host, settings, env: withClock }, false);
+    const read = webhook("read", "/read", { methods: ["GET"] });
+    const nodeRed = await NodeRed.start({ flow: [...missing, read], host, settings, env: withClock }, false);
     try {
       await nodeRed.logged(/Waiting for missing types/);
       await putForward(nodeRed, 0);
@@ -169,7 +170,11 @@ describe("flows that do not start", () => {
         reply.status.should.equal(204);
       }
       (await send(nodeRed.node("/other"), { method: "GET" })).status.should.equal(404);
-      await stillWaits(nodeRed, held);
+      const get = send(nodeRed.node("/read"), { method: "GET", headers: { ...bearer, "X-Trace": "get" } });
+      await nodeRed.arrived("get");
+      await stillWaits(nodeRed, get);
+      await putForward(nodeRed, maxWaitMs);
+      for (const reply of [held, get]) await isRefusedForNow(reply);
     } finally {
       await nodeRed.stop();
     }
