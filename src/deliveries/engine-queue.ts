@@ -210,7 +210,8 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
     const change = endAttempt(before, result, attempt.queue.pace, this.time);
     const { delivery } = change;
     await this.storeEnd(attempt, before.delivery, change, result);
-    this.running.delete(delivery.id);
+    // The store may have been so fast that the next one has begun.
+    if (this.running.get(delivery.id) === attempt) this.running.delete(delivery.id);
     attempt.resolve(delivery);
     this.events?.changed(delivery.node);
     attempt.consumer?.ended(delivery, result);

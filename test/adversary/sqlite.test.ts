@@ -19,7 +19,7 @@ import should from "should";
 import { fileName, sqliteIsHere } from "../../src/config/stores";
 import { maxRunningBytes } from "../../src/deliveries/engine-queue";
 import { readQueueClock } from "../../src/deliveries/local-queue";
-import { StoreError, type StoreTrouble } from "../../src/deliveries/queue";
+import { type AttemptResult, StoreError, type StoreTrouble } from "../../src/deliveries/queue";
 import { FileThread, maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
 import { schemaVersion } from "../../src/deliveries/sqlite/migrations";
 import type { SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
@@ -182,6 +182,28 @@ if (sqliteIsHere()) {
         started.starts.should.match([{ attempt: 1 }, { attempt: 2 }]);
         (await queue.find("1"))?.attempts.should.match([{ error: "no" }, { ended: (at: number) => at > 0 }]);
       });
+    });
+
+    it("are started once where the transaction that puts them back has them taken, though the thread dies then", async () => {
+      const queue = await opened();
+      const ends: ((result: AttemptResult) => void)[] = [];
+      const started = new TestFlow(() => new Promise((resolve) => ends.push(resolve)));
+      queue.process("n", started);
+      queue.release();
+      await queue.add(accepted("1"), bytes);
+      await until(() => started.running === 1, "the first start");
+      queue.hold();
+      ends.shift()?.({ as: "interrupted" });
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      queue.release();
+      await until(() => started.running === 1 && started.ends.length === 1, "the second start");
+      faults.set(Fault.dieBefore, 1);
+      await rejected(queue.add(accepted("2"), bytes), "broken");
+      await told("broken", "up");
+      await queue.add(accepted("3"), bytes);
+      await until(() => started.ids.includes("3"), "the other");
+      started.ids.should.eql(["1", "1", "3"]);
+      for (const end of ends) end(succeeded());
     });
 
     describe("are refused, which is told once, and kept again by themselves, when a write ends in", () => {
