@@ -51,6 +51,8 @@ class LocalNodeQueue extends NodeQueue {
   /** When due deliveries are looked for again, by the queue's clock. */
   wakeAt = Infinity;
   timer: NodeJS.Timeout | undefined;
+  /** Waits for room once, however often it is looked for. */
+  takeMore: (() => void) | undefined;
 }
 
 export interface PaceOptions {
@@ -139,7 +141,7 @@ export abstract class LocalQueue extends EngineQueue<LocalNodeQueue> {
         consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
       }
       if (taken.length + failed.length > 0) queue.hasMore = true;
-      else if (isTooLarge) this.room.onMore(() => this.take(queue));
+      else if (isTooLarge) this.#takeWithMoreThan(queue, room.bytes);
       else if (nextDue !== undefined) this.#takeAt(queue, nextDue);
     }
     queue.isTaking = false;
@@ -164,6 +166,12 @@ export abstract class LocalQueue extends EngineQueue<LocalNodeQueue> {
       return 0;
     }
     return Math.min((concurrency || maxRunning) - queue.running, intervalMs > 0 ? 1 : maxTaken);
+  }
+
+  /** @param bytes there was room for when the store was asked: others may have ended meanwhile */
+  #takeWithMoreThan(queue: LocalNodeQueue, bytes: number): void {
+    if (this.room.free > bytes) queue.hasMore = true;
+    else this.room.onMore((queue.takeMore ??= () => this.take(queue)));
   }
 
   /** @param time by the queue's clock */

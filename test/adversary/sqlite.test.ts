@@ -450,6 +450,22 @@ if (sqliteIsHere()) {
         one.mostRunning.should.be.belowOrEqual(8);
       });
 
+      it("one that was too large starts although the other has ended while the file was asked", async () => {
+        const [one, other] = [flow(), flow()];
+        await queue.add(accepted("0"), Buffer.alloc(maxRunningBytes));
+        queue.process("n", one);
+        await queue.add(delivered("m", { node: "m", state: "queued" }), body);
+        await until(() => one.running === 1, "the large one");
+        faults.set(Fault.slow, 100);
+        faults.set(Fault.committing, 0);
+        ends.shift()?.();
+        await until(() => faults.get(Fault.committing) === 1, "its end");
+        queue.process("m", other);
+        await until(() => one.ends.length === 1, "its end");
+        await until(() => other.running === 1, "the other");
+        ends.shift()?.();
+      });
+
       it("one that is larger starts alone", async () => {
         const started = flow();
         await queue.add(accepted("0"), Buffer.alloc(maxRunningBytes + 1));
