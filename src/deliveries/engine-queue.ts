@@ -3,7 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pace } from "../config/parse";
 import { type AttemptChange, type AttemptedDelivery, endAttempt } from "./attempt";
-import type { Delivery, Pause, StoredDelivery } from "./delivery";
+import { type Delivery, type Pause, type StoredDelivery, withWords } from "./delivery";
 import {
   type AttemptResult,
   type Candidate,
@@ -99,7 +99,8 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
 
   async addRunning(delivery: Delivery, body: Buffer, timeoutMs: number, key?: Candidate): Promise<void> {
     const { id, node } = delivery;
-    const started = { delivery, attempts: [{ at: this.time }] };
+    // Its end is written to what is stored.
+    const started = { delivery: withWords(delivery, body), attempts: [{ at: this.time }] };
     this.begin(id, this.queueOf(node), { started, key });
     try {
       await this.storeRunning(started, body, timeoutMs, key);

@@ -481,6 +481,12 @@ function testQueue(engine: QueueEngine): void {
       should(await reserve("4", "k1")).match({ isFirst: true });
     });
 
+    it("finds it by the words of its body, also when it has ended", async () => {
+      await queue.addRunning(started("1"), Buffer.from("the door is open"), 100_000);
+      await queue.end("1", succeeded());
+      (await queue.list({ text: "door", limit: 10 })).should.match([{ id: "1", words: "the door is open" }]);
+    });
+
     it("starts it where its attempt has failed or was interrupted", async () => {
       await queue.addRunning(started("1"), body, 100_000);
       await queue.end("1", failed());
