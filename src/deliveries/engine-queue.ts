@@ -17,6 +17,8 @@ import {
 const closePatienceMs = 5000;
 /** The bodies of running attempts, over all nodes of a process; one attempt always runs. */
 export const maxRunningBytes = 64 * 1024 * 1024;
+/** How long others may leave no room for the body of one, in ms: then it starts beside them. */
+export const roomPatienceMs = 10_000;
 /** How many attempts of a node run at once in a process without a limit of concurrency. */
 export const maxRunning = 1000;
 
@@ -220,7 +222,10 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
   }
 }
 
-/** Room for the bodies of running attempts: one that is too much beside those of others waits, and one always runs. */
+/**
+ * Room for the bodies of running attempts: one that is too much beside those of others waits, and one always runs. One
+ * that has waited long runs as well: others may come again and again, or run for hours.
+ */
 export class ByteRoom {
   readonly #max: number;
   #taken = 0;
@@ -230,8 +235,10 @@ export class ByteRoom {
     this.#max = max;
   }
 
-  get free(): number {
-    return this.#taken === 0 ? Infinity : this.#max - this.#taken;
+  /** @param isLate whether it is for one that has waited long */
+  findFree(isLate = false): number {
+    const isFree = this.#taken === 0 || (isLate && this.#taken <= this.#max);
+    return isFree ? Infinity : this.#max - this.#taken;
   }
 
   take(bytes: number): void {

@@ -3,7 +3,7 @@
 import type { Pace } from "../config/parse";
 import { type AttemptChange, breakerIntervalMs, findLimits, type StartLimits } from "./attempt";
 import type { Delivery, StoredDelivery } from "./delivery";
-import { EngineQueue, maxRunning, NodeQueue, type RunningAttempt } from "./engine-queue";
+import { EngineQueue, maxRunning, NodeQueue, roomPatienceMs, type RunningAttempt } from "./engine-queue";
 import type { AttemptResult } from "./queue";
 
 /** How many are taken in one step. */
@@ -51,6 +51,8 @@ class LocalNodeQueue extends NodeQueue {
   /** When due deliveries are looked for again, by the queue's clock. */
   wakeAt = Infinity;
   timer: NodeJS.Timeout | undefined;
+  /** Since when the next one waits for room, by the queue's clock. */
+  waitsSince = Infinity;
   /** Waits for room once, however often it is looked for. */
   takeMore: (() => void) | undefined;
 }
@@ -129,7 +131,8 @@ export abstract class LocalQueue extends EngineQueue<LocalNodeQueue> {
       const { pace } = consumer;
       const { node } = queue;
       const limits = findLimits(pace, this.paused(node), this.#breakerInterval);
-      const room = { places: this.#countPlaces(queue, limits), bytes: this.room.free };
+      const isLate = this.now() - queue.waitsSince >= roomPatienceMs;
+      const room = { places: this.#countPlaces(queue, limits), bytes: this.room.findFree(isLate) };
       queue.hasMore = false;
       if (room.places <= 0) break;
       const { taken, failed, nextDue, isTooLarge } = await this.takeDue(node, pace, room);
@@ -140,6 +143,7 @@ export abstract class LocalQueue extends EngineQueue<LocalNodeQueue> {
         this.events?.changed(node);
         consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
       }
+      if (taken.length > 0 || !isTooLarge) queue.waitsSince = Infinity;
       if (taken.length + failed.length > 0) queue.hasMore = true;
       else if (isTooLarge) this.#takeWithMoreThan(queue, room.bytes);
       else if (nextDue !== undefined) this.#takeAt(queue, nextDue);
@@ -170,8 +174,14 @@ export abstract class LocalQueue extends EngineQueue<LocalNodeQueue> {
 
   /** @param bytes there was room for when the store was asked: others may have ended meanwhile */
   #takeWithMoreThan(queue: LocalNodeQueue, bytes: number): void {
-    if (this.room.free > bytes) queue.hasMore = true;
-    else this.room.onMore((queue.takeMore ??= () => this.take(queue)));
+    if (this.room.findFree() > bytes) {
+      queue.hasMore = true;
+      return;
+    }
+    this.room.onMore((queue.takeMore ??= () => this.take(queue)));
+    queue.waitsSince = Math.min(queue.waitsSince, this.now());
+    const lateAt = queue.waitsSince + roomPatienceMs;
+    if (lateAt > this.now()) this.#takeAt(queue, lateAt);
   }
 
   /** @param time by the queue's clock */

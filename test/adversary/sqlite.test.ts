@@ -17,7 +17,7 @@ import { mock } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import should from "should";
 import { fileName, sqliteIsHere } from "../../src/config/stores";
-import { maxRunningBytes } from "../../src/deliveries/engine-queue";
+import { maxRunningBytes, roomPatienceMs } from "../../src/deliveries/engine-queue";
 import { readQueueClock } from "../../src/deliveries/local-queue";
 import { type AttemptResult, StoreError, type StoreTrouble } from "../../src/deliveries/queue";
 import { FileThread, maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
@@ -464,6 +464,29 @@ if (sqliteIsHere()) {
         await until(() => one.ends.length === 1, "its end");
         await until(() => other.running === 1, "the other");
         ends.shift()?.();
+      });
+
+      it("one that waits long starts beside others that come again and again", async () => {
+        let ahead = 0;
+        await queue.close();
+        const waiting = await opened({ now: () => readQueueClock() + ahead });
+        const large = new TestFlow();
+        const small: TestFlow = new TestFlow(async () => {
+          if (large.ends.length === 0) await waiting.add(accepted(`${small.starts.length + 1}`), bytes);
+          await until(() => large.ends.length > 0 || small.running > 1, "another one");
+          return succeeded();
+        });
+        await waiting.add(delivered("m", { node: "m", state: "queued" }), Buffer.alloc(maxRunningBytes + 1));
+        waiting.process("n", small);
+        waiting.release();
+        await waiting.add(accepted("0"), bytes);
+        await until(() => small.running > 0, "a small one");
+        waiting.process("m", large);
+        const ended = small.ends.length;
+        await until(() => small.ends.length > ended + 20, "others");
+        large.starts.should.eql([]);
+        ahead = roomPatienceMs;
+        await until(() => large.ends.length === 1, "the large one");
       });
 
       it("one that is larger starts alone", async () => {

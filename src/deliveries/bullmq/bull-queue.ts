@@ -5,7 +5,7 @@ import type { ChainableCommander } from "ioredis";
 import type { ConnectionSettings } from "../../config/stores";
 import { type AttemptChange, type AttemptedDelivery, beginAttempt, breakerIntervalMs } from "../attempt";
 import { type Attempt, type Delivery, type Pause, type State, type StoredDelivery, unfinished } from "../delivery";
-import { EngineQueue, maxRunningBytes, type RunningAttempt } from "../engine-queue";
+import { EngineQueue, maxRunningBytes, roomPatienceMs, type RunningAttempt } from "../engine-queue";
 import {
   type AttemptResult,
   type Candidate,
@@ -43,6 +43,7 @@ const defaults = {
   maxAge,
   maxBytes,
   maxRunningBytes,
+  roomPatience: roomPatienceMs,
 };
 
 export interface BullOptions extends ConnectionSettings, Partial<typeof defaults> {
@@ -283,13 +284,25 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   }
 
   async #attemptInRoom(jobs: NodeJobs, id: string, token: string, bytes: number): Promise<Place> {
-    while (bytes > this.room.free) await new Promise<void>((resolve) => this.room.onMore(resolve));
-    this.room.take(bytes);
+    await this.#takeRoom(bytes);
     try {
       return await this.#attempt(jobs, id, token);
     } finally {
       this.room.leave(bytes);
     }
+  }
+
+  async #takeRoom(bytes: number): Promise<void> {
+    let isLate = false;
+    let goOn: () => void = () => undefined;
+    const beLate = () => {
+      isLate = true;
+      goOn();
+    };
+    const timer = bytes > this.room.findFree() ? setTimeout(beLate, this.#options.roomPatience).unref() : undefined;
+    while (bytes > this.room.findFree(isLate)) await new Promise<void>((resolve) => this.room.onMore((goOn = resolve)));
+    clearTimeout(timer);
+    this.room.take(bytes);
   }
 
   /** Starts the flow, if it is time and may start. @returns where its job belongs afterwards */

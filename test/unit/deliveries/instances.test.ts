@@ -362,6 +362,21 @@ function testInstances(): void {
     running.should.eql({ bytes: 0, most: 2, mostBytes: 150 });
   });
 
+  it("start one that waits long for room beside others that come again and again", async () => {
+    const queue = await open({ maxRunningBytes: 100, roomPatience: 500 });
+    const large = new TestFlow();
+    const small: TestFlow = new TestFlow(async () => {
+      if (large.ends.length === 0) await queue.add(delivered(`${small.starts.length + 1}`), Buffer.alloc(40));
+      await until(() => large.ends.length > 0 || small.running > 1, "another one");
+      return succeeded();
+    });
+    queue.process("n", small);
+    await queue.add(delivered("0"), Buffer.alloc(40));
+    await queue.add(delivered("m", { node: "m" }), Buffer.alloc(150));
+    queue.process("m", large);
+    await until(() => large.ends.length === 1, "the large one");
+  });
+
   describe("remove what a user removes, and", () => {
     it("nothing is left of it on the server, whatever waits for what", async () => {
       const queue = await open();
