@@ -1,4 +1,4 @@
-// What all engines do alike: they store and take deliveries; here is decided which flows run, and what becomes of them.
+// The base of both engines: which attempts run, and what becomes of their deliveries. An engine stores and takes these.
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pace } from "../config/parse";
