@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import should from "should";
 import type { Delivery, StoredDelivery } from "../../../src/deliveries/delivery";
@@ -248,7 +249,12 @@ function testQueue(engine: QueueEngine): void {
   describe("starts what is due first, whichever engine it is, and", () => {
     const names = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`); // prettier-ignore
     const [bad, good] = [names("bad", 5), names("good", 20)];
-    const failBad = ({ delivery: { id } }: StoredDelivery) => (id.startsWith("bad") ? failed() : succeeded());
+    /** Each fails some ms after the one before it, so that there is an order in which their next attempts are due. */
+    const failBad = async ({ delivery: { id } }: StoredDelivery) => {
+      if (!id.startsWith("bad")) return succeeded();
+      await setTimeout(5);
+      return failed();
+    };
     const addInTurn = async (...ids: string[]) => {
       for (const id of ids) await add(id);
     };
@@ -273,7 +279,7 @@ function testQueue(engine: QueueEngine): void {
       await addInTurn(...bad.slice(0, 3), ...good.slice(0, 3));
       const fail = async ({ delivery: { id } }: StoredDelivery) => {
         if (id.startsWith("good")) return succeeded();
-        await new Promise((resolve) => setTimeout(resolve, 60));
+        await setTimeout(60);
         return failed();
       };
       const flow = run(fail, { concurrency: 1, attempts: 3, backoffFirst: 20 });
@@ -861,7 +867,7 @@ function testShared(
     await one.addRunning(delivered("1", { state: "running", attempt: 1 }), body, 1);
     await other.add(delivered("2"), body);
     await until(() => flow.ends.length === 1, "another");
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await setTimeout(500);
     await one.end("1", succeeded());
     await other.add(delivered("3"), body);
     await until(() => flow.ends.length === 2, "another");
