@@ -7,7 +7,7 @@ import { Observers } from "../src/admin/observers";
 import { servePage } from "../src/admin/page";
 import { addRoute } from "../src/admin/routes";
 import { createAuthenticator } from "../src/auth/create-authenticator";
-import { KeptPublications } from "../src/auth/kept-publications";
+import { KeptPublications } from "../src/auth/published";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { TestCredentials } from "../src/auth/test-credentials";
 import {
@@ -24,8 +24,7 @@ import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
 import { DeployGate } from "../src/flow/deploy-gate";
-import { createEndpoint, type Endpoint } from "../src/flow/endpoint";
-import { EndpointRegistry } from "../src/flow/endpoints";
+import { createEndpoint, type Endpoint, EndpointRegistry } from "../src/flow/endpoint";
 import { OwedReplies } from "../src/flow/flow-reply";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
 import { checkInternals, listSavedNodes, watchFlows } from "../src/flow/node-red-internals";
@@ -48,8 +47,8 @@ const brokenMiddleware: Breach = { rule: "httpNodeMiddleware", value: "" };
 type Common = ReturnType<typeof prepare>;
 
 export = function webhookTrigger(RED: NodeAPI): void {
-  const common = prepare(RED);
   const { valid, invalid, given } = readOwnSettings(RED);
+  const common = prepare(RED, valid.webhookTriggerBaseUrl);
   const { webhookTriggerBaseUrl: baseUrl = "", webhookTriggerMemory: memory, webhookTriggerDeliveries } = valid;
   if (given.length > 0) RED.log.info(RED._("settings.given", { settings: given.join(", ") }));
   for (const { name, examples } of invalid) RED.log.warn(RED._("settings.invalid", { name, examples }));
@@ -86,7 +85,7 @@ function typeOfCredential(name: CredentialName): "text" | "password" {
   return name === "user" ? "text" : "password";
 }
 
-function prepare(RED: NodeAPI) {
+function prepare(RED: NodeAPI, baseUrl: string | undefined) {
   const roots = getRoots(RED);
   const isOfAdmin = (path: string) => isAdminPath(path, roots);
   const observers = new Observers(RED);
@@ -190,7 +189,7 @@ function prepare(RED: NodeAPI) {
     observers,
     outcomes: observers.outcomes,
     roots,
-    baseUrl: readOwnSettings(RED).valid.webhookTriggerBaseUrl,
+    baseUrl,
     maxBodyBytes,
     getChanges: () => changes,
   };
@@ -250,7 +249,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
     onActive: () => observers.open(endpoint, guarded !== undefined, stores.durableQueueOf(config.guaranteed)),
     onBlocked: () => observers.showBlocked(endpoint),
   });
-  const close = whole.front?.dispatcher.open(endpoint);
+  const close = whole.front?.open(endpoint);
   node.on("close", () => {
     close?.();
     unregister();

@@ -2,12 +2,12 @@
 
 import { inspect } from "node:util";
 import { normaliseAddress, RateBound } from "../auth/limits";
-import type { Authenticator, Explanation, Reason, RefusedRequestFacts } from "../auth/authenticator";
+import type { Authenticator, Explanation, RefusedRequestFacts } from "../auth/authenticator";
 import { type SenderId, shortName } from "../auth/senders/table";
 import { describeError, formatRefusal, type Translate } from "./summary";
 import type { Endpoint } from "../flow/endpoint";
 import type { Outcomes, RefusedEvent } from "../flow/outcomes";
-import { ReasonError, problems } from "../request/problem";
+import { problems, type Reason, ReasonError } from "../request/problem";
 import type { NodeHealths, RefusedRequest } from "./node-health";
 
 /** At most one refusal per node and level in this time, in ms. */

@@ -15,9 +15,9 @@ import { decodeContent } from "../request/body";
 import { decodeIfText } from "../request/decode";
 import { parseJson } from "../request/json";
 import { Problem, problems } from "../request/problem";
-import { toObject } from "../request/target";
+import { toObject } from "../request/head";
 import {
-  type Cause,
+  type DeliveryReason,
   type Detail,
   formatFix,
   formatReason,
@@ -73,7 +73,7 @@ export async function describeDelivery(stored: StoredDelivery, means: SummaryOpt
   };
 }
 
-function explainState(delivery: Delivery): Cause | null {
+function explainState(delivery: Delivery): DeliveryReason | null {
   const { state, reasons = [], looksLike = null, error } = delivery;
   if (state === "refused") {
     // It was accepted, but the reply failed.

@@ -1,7 +1,7 @@
 // Deliveries as the admin API and the editor have them, without credentials.
 
-import type { Reason } from "../auth/authenticator";
 import { type SenderId, shortName } from "../auth/senders/table";
+import type { Reason } from "../request/problem";
 import type { Attempt, Delivery, Pause } from "../deliveries/delivery";
 import { gone, interrupted, lateReply, type ReplayReason, timedOut } from "../deliveries/states";
 
@@ -30,11 +30,11 @@ export interface Summary extends SummarizedParts {
   /** Why it waits; `null` where its node is not paused. */
   readonly pause: Pause | null;
   readonly isTest: boolean;
-  readonly cause: Cause | null;
+  readonly cause: DeliveryReason | null;
 }
 
 /** Why a delivery was refused or has failed, for editors in another language than the runtime's. */
-export interface Cause {
+export interface DeliveryReason {
   /** A key under `refused` in the message catalog; `null` where the flow has failed. */
   readonly problem: string | null;
   /** What was wrong and how to fix it, the most certain first; keys under `whyNot`. */
@@ -95,7 +95,7 @@ export interface GroupReplay {
 export type Translate = (key: string, values?: Record<string, string | number>) => string;
 
 /** One sentence without its full stop. @param status of the reply; `null` where there was none */
-export function formatReason({ problem, error }: Cause, status: number | null, translate: Translate): string {
+export function formatReason({ problem, error }: DeliveryReason, status: number | null, translate: Translate): string {
   if (error === lateReply) return translate("refused.flowLate");
   if (problem === null) return describeError(error ?? "", translate);
   const refused = formatRefusal(problem, status, translate);
@@ -116,7 +116,7 @@ export function describeError(error: string, translate: Translate): string {
 }
 
 export function formatFix(
-  { cause, state, pause }: Pick<Summary, "state" | "pause"> & { cause: Cause },
+  { cause, state, pause }: Pick<Summary, "state" | "pause"> & { cause: DeliveryReason },
   translate: Translate,
 ): string {
   const { reasons, looksLike } = cause;
@@ -144,7 +144,7 @@ export function formatSentence(text: string, translate: Translate): string {
   return translate("lastRequest.sentence", { sentence: text });
 }
 
-function findProblem({ problem, error }: Cause): string | null {
+function findProblem({ problem, error }: DeliveryReason): string | null {
   return error === lateReply ? "flowLate" : problem;
 }
 

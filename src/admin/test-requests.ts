@@ -6,8 +6,7 @@ import { randomBytes } from "node:crypto";
 import { type IncomingHttpHeaders, request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
-import { joinQueries, messageField, present, testField, testQuery } from "../auth/present";
-import { makeTestRequest } from "../auth/sample";
+import { joinQueries, makeTestRequest, messageField, present, testField, testQuery } from "../auth/present";
 import type { Sender } from "../auth/senders/sender";
 import { isSenderId, senders } from "../auth/senders/table";
 import type { TestCredential, TestCredentials } from "../auth/test-credentials";
@@ -30,7 +29,7 @@ const maxWaitMs = holdTimeoutMs + 5000;
 const maxAnswerBytes = 10_000;
 
 /** The body of a test request with the fields needed to read it, and the query of one by GET. */
-interface Sample {
+interface TestSample {
   readonly body: string | Buffer;
   /** Without its question mark. */
   readonly query: string;
@@ -86,7 +85,10 @@ export async function sendTestRequest(
 }
 
 /** Where the message has left the node; nothing where there is one output for all. */
-function findLeft({ events, outputPerEvent }: WebhookConfig, { event }: Sample): Pick<TestResult, "output" | "event"> {
+function findLeft(
+  { events, outputPerEvent }: WebhookConfig,
+  { event }: TestSample,
+): Pick<TestResult, "output" | "event"> {
   const output = findOutput(events, event);
   return outputPerEvent ? { output: output + 1, event: events[output] } : {};
 }
@@ -97,7 +99,7 @@ async function findSample(
   node: string,
   id: unknown,
   config: WebhookConfig,
-): Promise<Sample | undefined> {
+): Promise<TestSample | undefined> {
   const found = typeof id === "string" ? await findDelivery(lists, id).catch(() => undefined) : undefined;
   if (found?.stored.delivery.node !== node) return undefined;
   const { delivery, body } = found.stored;
@@ -124,7 +126,7 @@ async function send(
   { path, methods, access, reply }: WebhookConfig,
   testCredential: TestCredential,
   asked: Request,
-  { body, headers: ofBody, query }: Sample,
+  { body, headers: ofBody, query }: TestSample,
 ): Promise<TestResult> {
   const server = getServer(RED);
   const address = server?.address();

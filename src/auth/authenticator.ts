@@ -1,46 +1,57 @@
 // Authenticates the requests of an endpoint: its results, and the reasons for a refusal.
 
-import type { IncomingMessage } from "node:http";
 import type { DecodedBody } from "../request/decode";
-import type { Problem } from "../request/problem";
+import type { RequestHead } from "../request/head";
+import type { Problem, Reason } from "../request/problem";
 import type { CredentialPlace } from "../request/request-info";
-import type { Redactor } from "./redactor";
+import { testField } from "./present";
+import { Redactor } from "./redactor";
 import type { Scheme, Source } from "./senders/sender";
 import type { SenderId } from "./senders/table";
-import { fieldValues, type RequestHead } from "../request/header-fields";
+import type { NodeTestCredentials } from "./test-credentials";
 
-export interface Authenticator extends CredentialPlace {
+type Facts = Pick<Authenticator, "missing"> &
+  Partial<Pick<Authenticator, "handshakeMethods" | "scheme" | "fields" | "hidden" | "parameter">>;
+
+/** Checks the requests of an endpoint; prepared, so that a request costs little. */
+export abstract class Authenticator implements CredentialPlace {
   /** The methods besides POST that handshakes use. */
-  readonly methods: readonly string[];
+  readonly handshakeMethods: readonly string[];
   /** Missing where the sender uses a token. */
   readonly scheme: Scheme | undefined;
   /** The problem of a request without a credential. */
   readonly missing: Problem;
   /** The header fields of the credential, in lower case. */
   readonly fields: readonly string[];
+  readonly hidden: readonly string[];
+  readonly parameter: string | undefined;
+  /** Redacts the credentials of the endpoint. */
+  readonly redactor: Redactor;
+  protected readonly testCredentials: NodeTestCredentials;
+
+  /** @param secrets without meaning where they are empty */
+  constructor(facts: Facts, secrets: readonly string[], testCredentials: NodeTestCredentials) {
+    const { missing, handshakeMethods = [], scheme, fields = [], hidden = [testField], parameter } = facts;
+    this.missing = missing;
+    this.handshakeMethods = handshakeMethods;
+    this.scheme = scheme;
+    this.fields = fields;
+    this.hidden = hidden;
+    this.parameter = parameter;
+    this.redactor = new Redactor(secrets, () => testCredentials.tokens());
+    this.testCredentials = testCredentials;
+  }
+
   /**
    * Checks the head of a request.
    *
    * @param at when it arrived, in ms since the epoch
    * @param ip of the sender
    */
-  begin(head: RequestHead, at: number, ip?: string): AuthResult;
-  /** Redacts the credentials of the endpoint. */
-  readonly redactor: Redactor;
-  /** Explains a refusal to the operator. Takes as long as some forty verifications; the caller bounds size and rate. */
-  explain(refused: RefusedRequestFacts): Explanation;
-}
+  abstract begin(head: RequestHead, at: number, ip?: string): AuthResult;
 
-/**
- * Whether middleware in front has removed a credential.
- *
- * @param request its header fields, as middleware has left them, and as sent
- */
-export function isCredentialRemoved(
-  { fields }: Pick<Authenticator, "fields">,
-  { headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">,
-): boolean {
-  return fields.some((field) => headers[field] === undefined && fieldValues(rawHeaders, field).length > 0);
+  /** Explains a refusal to the operator. Takes as long as some forty verifications; the caller bounds size and rate. */
+  abstract explain(refused: RefusedRequestFacts): Explanation;
 }
 
 /** The result for the head of a request, as far as it is known at once. */
@@ -56,26 +67,20 @@ interface PendingHead {
 
 /** A verification that needs the body. */
 export interface PendingVerification {
-  /** The most bytes of the body, and the problem of a longer one. */
-  readonly limit?: { readonly bytes: number; readonly otherwise: Problem } | undefined;
+  /** The most bytes of the body, and the problem of a longer one; missing: those of the endpoint. */
+  readonly maxBody?: { readonly bytes: number; readonly otherwise: Problem } | undefined;
   /** Whether the sender is unknown until the body is verified. */
   readonly isUnverified: boolean;
   /** Whether it needs the bytes as sent. */
   readonly needsBytes: boolean;
-  /**
-   * @param body the whole body
-   * @param decoded the same, as the flow will get it; missing: by the head
-   */
-  verify(body: Buffer, decoded?: DecodedBody): BodyVerdict;
+  /** @param body as the flow will get it */
+  verify(body: DecodedBody): BodyVerdict;
 }
 
 /** One that takes time. */
 export interface LongVerification extends Omit<PendingVerification, "verify"> {
-  /**
-   * @param body the whole body
-   * @param decoded the same, as the flow will get it; missing: by the head
-   */
-  verifyLater(body: Buffer, decoded?: DecodedBody): Promise<BodyVerdict>;
+  /** @param body as the flow will get it */
+  verifyLater(body: DecodedBody): Promise<BodyVerdict>;
 }
 
 export type BodyVerdict = Authenticated | HandshakeReply | Problem;
@@ -132,11 +137,9 @@ export interface Authenticated {
   sentAt?: number;
 }
 
-/** A key under `whyNot` in the message catalog, with its values. Never a secret or a token. */
-export interface Reason {
-  key: string;
-  values: Record<string, string | number>;
-}
+export const byFirst: Authenticated = { credential: "first" };
+export const bySecond: Authenticated = { credential: "second" };
+export const byTest: Authenticated = { credential: "first", isTest: true };
 
 /** The explanation of a refusal. */
 export interface Explanation {

@@ -1,49 +1,41 @@
 // Authentication by user and password (RFC 7617).
 
 import type { BasicAccess } from "../config/parse";
-import { problems } from "../request/problem";
-import type {
-  Authenticated,
+import { problems, type Reason } from "../request/problem";
+import {
+  type Authenticated,
   Authenticator,
-  AuthResult,
-  Explanation,
-  Reason,
-  RefusedRequestFacts,
+  type AuthResult,
+  byFirst,
+  bySecond,
+  byTest,
+  type Explanation,
+  type RefusedRequestFacts,
 } from "./authenticator";
 import { digest, digestOfPresented, isSame } from "./digest";
 import { testField } from "./present";
-import { Redactor } from "./redactor";
-import { fieldValues, type RequestHead } from "../request/header-fields";
+import { fieldValues, type RequestHead } from "../request/head";
 import type { NodeTestCredentials } from "./test-credentials";
-import { byFirst, bySecond, byTest } from "./token";
 
-/** Prepared, so that a request costs little. */
-export class BasicAuthenticator implements Authenticator {
-  readonly methods: readonly string[] = [];
-  readonly missing = problems.passwordMissing;
-  readonly scheme = undefined;
-  readonly fields = ["authorization"];
-  readonly hidden = [...this.fields, testField];
-  readonly parameter = undefined;
-  readonly redactor: Redactor;
+export class BasicAuthenticator extends Authenticator {
   readonly #user: string;
   readonly #first: Buffer;
   readonly #second: Buffer | undefined;
-  readonly #testCredentials: NodeTestCredentials;
 
   constructor({ user, password, secondPassword }: BasicAccess, testCredentials: NodeTestCredentials) {
+    const fields = ["authorization"];
+    const pairs = [password, secondPassword].filter(Boolean).map((each) => encode(`${user}:${each}`));
+    const facts = { missing: problems.passwordMissing, fields, hidden: [...fields, testField] };
+    super(facts, [password, secondPassword, ...pairs], testCredentials);
     this.#user = user;
     // The digest of both does not reveal which of them is wrong.
     this.#first = digest(`${user}:${password}`);
     this.#second = secondPassword === "" ? undefined : digest(`${user}:${secondPassword}`);
-    this.#testCredentials = testCredentials;
-    const pairs = [password, secondPassword].filter(Boolean).map((each) => encode(`${user}:${each}`));
-    this.redactor = new Redactor([password, secondPassword, ...pairs], () => testCredentials.tokens());
   }
 
   begin(head: RequestHead): AuthResult {
     const { rawHeaders } = head;
-    if (this.#testCredentials.isTest(head)) return byTest;
+    if (this.testCredentials.isTest(head)) return byTest;
     const [presented, ...repeated] = fieldValues(rawHeaders, "authorization");
     if (presented === undefined) return problems.passwordMissing;
     if (repeated.length > 0) return problems.passwordInvalid;

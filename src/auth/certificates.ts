@@ -1,73 +1,63 @@
-// Authentication by a signature whose certificate the request names: Amazon SNS and PayPal.
+// Authentication by a signature whose certificate the request names by a URL: Amazon SNS and PayPal.
 
-import { verify, X509Certificate } from "node:crypto";
+import { verify, type X509Certificate } from "node:crypto";
 import { crc32 } from "node:zlib";
-import { DecodedBody } from "../request/decode";
-import { problems } from "../request/problem";
 import type { SignatureAccess } from "../config/parse";
-import type {
+import { isObject } from "../config/values";
+import { DecodedBody } from "../request/decode";
+import { fieldValues, type RequestHead } from "../request/head";
+import { readJson } from "../request/json";
+import { Problem, problems, type Reason } from "../request/problem";
+import {
   Authenticator,
-  AuthResult,
-  BodyVerdict,
-  Explanation,
-  LongVerification,
-  Reason,
-  RefusalReason,
-  RefusedRequestFacts,
+  type AuthResult,
+  type BodyVerdict,
+  byFirst,
+  byTest,
+  type Explanation,
+  type RefusalReason,
+  type RefusedRequestFacts,
 } from "./authenticator";
-import { type Clock, maxSnsBytes, readPaypal, readSns, type SignedText } from "./sns-paypal";
 import { recogniseOther, toReason } from "./diagnosis";
-import { FetchError, fetchPublished } from "./fetch-published";
-import type { KeptPublications } from "./kept-publications";
-import { findNetwork, MemoryRateCounter } from "./limits";
-import { testField } from "./present";
-import { Redactor } from "./redactor";
-import type { Scheme } from "./senders/sender";
+import { FetchError, type KeptPublications } from "./published";
+import type { Scheme, Source } from "./senders/sender";
 import { type SenderId, shortName } from "./senders/table";
 import { decodeSignature } from "./signature/algorithms";
-import { fieldValues, type RequestHead } from "../request/header-fields";
+import { judgeTime } from "./signature/time";
 import type { NodeTestCredentials } from "./test-credentials";
-import { byFirst, byTest } from "./token";
 
-export class CertificateAuthenticator implements Authenticator {
-  readonly methods: readonly string[] = [];
-  readonly missing = problems.signatureMissing;
-  readonly fields: readonly string[] = [];
-  readonly hidden = [testField];
-  readonly parameter = undefined;
-  readonly redactor: Redactor;
-  readonly scheme: Scheme;
+export class CertificateAuthenticator extends Authenticator {
   readonly #sender: SenderId;
+  readonly #isSns: boolean;
+  readonly #tolerance: number;
   readonly #access: SignatureAccess;
-  readonly #testCredentials: NodeTestCredentials;
-  readonly #certificates: Certificates;
+  readonly #certificates: KeptPublications["certificates"];
 
   constructor(
     { sender, scheme, access }: { sender: SenderId; scheme: Scheme; access: SignatureAccess },
     testCredentials: NodeTestCredentials,
     kept: KeptPublications,
   ) {
+    super({ missing: problems.signatureMissing, scheme }, [], testCredentials);
     this.#sender = sender;
-    this.scheme = scheme;
+    this.#isSns = scheme.alg === "code:sns";
+    this.#tolerance = scheme.ts?.tolerance ?? 0;
     this.#access = access;
-    this.#testCredentials = testCredentials;
-    this.#certificates = Certificates.of(kept);
-    this.redactor = new Redactor([], () => testCredentials.tokens());
+    this.#certificates = kept.certificates;
   }
 
   begin(head: RequestHead, at: number, ip = ""): AuthResult {
-    if (this.#testCredentials.isTest(head)) return byTest;
+    if (this.testCredentials.isTest(head)) return byTest;
     const refusal = this.#judgeHead(head, at);
     if (refusal) return toProblem(refusal);
-    const verifyLater: LongVerification["verifyLater"] = (body, decoded = DecodedBody.of(head, body)) =>
-      this.#verify(head, decoded, at, ip);
-    const limit = this.scheme.alg === "code:sns" ? { bytes: maxSnsBytes, otherwise: problems.bodyTooLarge } : undefined;
-    return { isUnverified: true, needsBytes: true, limit, verifyLater };
+    const verifyLater = (body: DecodedBody) => this.#verify(head, body, at, ip);
+    const maxBody = this.#isSns ? { bytes: maxSnsBytes, otherwise: problems.bodyTooLarge } : undefined;
+    return { isUnverified: true, needsBytes: true, maxBody, verifyLater };
   }
 
   /** What keeps the body from being read. */
   #judgeHead(head: RequestHead, at: number): RefusalReason | undefined {
-    if (this.scheme.alg === "code:sns") {
+    if (this.#isSns) {
       const [isRaw] = fieldValues(head.rawHeaders, "x-amz-sns-rawdelivery");
       return isRaw === "true" ? { kind: "certificate.raw" } : undefined;
     }
@@ -78,15 +68,15 @@ export class CertificateAuthenticator implements Authenticator {
   #read(head: RequestHead, body: DecodedBody, at: number): SignedText | RefusalReason {
     const { topicArn = "", webhookId = "" } = this.#access.settings;
     const clock = this.#clock(at);
-    return this.scheme.alg === "code:sns" ? readSns(body, topicArn, clock) : readPaypal(head, webhookId, clock);
+    return this.#isSns ? readSns(body, topicArn, clock) : readPaypal(head, webhookId, clock);
   }
 
   #clock(at: number): Clock {
-    return { at, unit: "iso8601", tolerance: this.scheme.ts?.tolerance ?? 0 };
+    return { at, unit: "iso8601", tolerance: this.#tolerance };
   }
 
   #judge(signed: SignedText, body: Buffer, certificate: X509Certificate, at: number): RefusalReason | undefined {
-    const text = this.scheme.alg === "code:sns" ? signed.text : `${signed.text}${crc32(body)}`;
+    const text = this.#isSns ? signed.text : `${signed.text}${crc32(body)}`;
     return judgeSignature({ ...signed, text }, certificate, at);
   }
 
@@ -144,176 +134,132 @@ function judgeSignature(
   return isSigned ? undefined : { kind: "signatureWrong" };
 }
 
+/** What a request says is signed, for one of its certificates. */
+interface SignedText {
+  readonly text: string;
+  /** In base64. */
+  readonly signature: string;
+  readonly hash: "sha1" | "sha256";
+  readonly certificate: URL;
+  /** In ms since the epoch. */
+  readonly sentAt: number;
+  /** Whether it starts no flow. */
+  readonly isHandshake?: boolean;
+  /** Confirms a subscription when it is fetched. */
+  readonly confirmation?: URL | undefined;
+}
+
+/** When a request came, in ms since the epoch, and how far its own time may be from that, in seconds. */
+interface Clock {
+  readonly at: number;
+  readonly unit: "iso8601";
+  readonly tolerance: number;
+}
+
+/** By https, without a port and user information. A certificate has one URL, without a query. */
+function parseUrl(text: string, host: RegExp, path: RegExp): URL | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const { protocol, hostname, port, username, password, pathname, search, hash } = url;
+  const isPlain = protocol === "https:" && `${port}${username}${password}${hash}` === "";
+  return isPlain && host.test(hostname) && path.test(pathname + search) ? url : undefined;
+}
+
+// https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message-verify-message-signature.html
+
+/** The signed members of each type of message, in their order. */
+const signedMembers = new Map([
+  ["Notification", ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"]],
+  ["SubscriptionConfirmation", ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"]],
+  ["UnsubscribeConfirmation", ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"]],
+]);
+const snsHashes = new Map<string | undefined, SignedText["hash"]>([
+  ["1", "sha1"],
+  ["2", "sha256"],
+]);
+/** Only Amazon publishes here; also in China. `sns.s3.amazonaws.com` could be anybody's. */
+const snsHost = /^sns\.[a-z]{2}(?:-[a-z]+)+-\d+\.amazonaws\.com(?:\.cn)?$/;
+const snsPath = /^\/SimpleNotificationService-[\w-]+\.pem$/;
+
 /**
- * Those that have verified a request. Senders change theirs a few times a year, and Amazon has one in each of some forty
- * regions.
+ * A message has at most 256 kB (https://docs.aws.amazon.com/general/latest/gr/sns.html). JSON in it takes up to twice as
+ * much, as its quotes are escaped, and its attributes are wrapped in members of their own.
  */
-const maxVerified = 100;
-/** Others, which strangers may have named. */
-const maxFetched = 20;
-/** In each minute: of one network, as strangers may name certificates that there are not. */
-const maxFetchesOfNetwork = 5;
+const maxSnsBytes = 1024 * 1024;
+
 /**
- * In each minute, of all networks: of those near one that has sent a verified request, of others that ask for the first
- * time in it, and of the rest.
+ * @param body of which the flow gets the same members
+ * @param topicArn anybody may have a topic at Amazon, and let it send to any URL
  */
-const maxFetches = 20;
-/** How many neighbourhoods of genuine senders are remembered. */
-const maxNeighbourhoods = 1000;
-/** In each minute: nobody but the sender can cause one. */
-const maxConfirmations = 60;
-/** How many requests may wait for certificates, and how many of one network. */
-const maxWaiting = 100;
-const maxWaitingOfNetwork = 25;
-/** What could not be fetched is not asked for again so soon, in ms. */
-const failedMs = 30_000;
-/** How many confirmed subscriptions are remembered. */
-const maxConfirmed = 1000;
-
-/** The certificates of senders. Strangers may name others, so that fetches are bounded. */
-class Certificates {
-  /** All nodes share them, over deploys. */
-  static readonly #shared = new WeakMap<KeptPublications, Certificates>();
-
-  static of(kept: KeptPublications): Certificates {
-    const found = Certificates.#shared.get(kept) ?? new Certificates(kept);
-    Certificates.#shared.set(kept, found);
-    return found;
+function readSns(body: DecodedBody, topicArn: string, clock: Clock): SignedText | RefusalReason {
+  if (body.isPacked) return { kind: "bodyPacked" };
+  const missing = { kind: "missing", source: "json:Signature" } as const;
+  // Parsing a stranger's JSON may take a hundred times as long.
+  if (!body.bytes.includes(topicArn))
+    return body.bytes.includes('"Signature"') ? { kind: "certificate.topic" } : missing;
+  const members = readTexts(body);
+  const { Type: type = "", Signature: signature, SubscribeURL: subscribeUrl = "" } = members;
+  const names = signedMembers.get(type);
+  if (!names || signature === undefined) return missing;
+  // Lines are signed: with a line break in a value, or without one that is always there, they could be read in two ways.
+  for (const name of names) {
+    const value = members[name];
+    const isBroken = value === undefined ? name !== "Subject" : name !== "Message" && value.includes("\n");
+    if (isBroken) return { kind: "signatureMalformed", source: `json:${name}` };
   }
-
-  readonly #kept: KeptPublications;
-  readonly #verified = new Map<string, X509Certificate>();
-  readonly #fetched = new Map<string, X509Certificate>();
-  readonly #fetching = new Map<string, Promise<Buffer>>();
-  /** What could not be fetched, and when by `performance.now()`; no more than is fetched in that time. */
-  readonly #failed = new Map<string, { readonly failure: FetchError; readonly at: number }>();
-  readonly #fetches = new MemoryRateCounter();
-  /** Of verified requests: strangers cannot add to them. */
-  readonly #neighbourhoods = new Map<string, true>();
-  readonly #confirmed = new Set<string>();
-  /** The networks of the requests that wait. */
-  readonly #waiting: string[] = [];
-
-  constructor(kept: KeptPublications) {
-    this.#kept = kept;
+  if (members.TopicArn !== topicArn) return { kind: "certificate.topic" };
+  const hash = snsHashes.get(members.SignatureVersion);
+  if (!hash) return { kind: "signatureMalformed", source: "json:SignatureVersion" };
+  const certificate = parseUrl(members.SigningCertURL ?? "", snsHost, snsPath);
+  if (!certificate) return { kind: "signatureMalformed", source: "json:SigningCertURL" };
+  const sentAt = judgeTime(members.Timestamp ?? "", { source: "json:Timestamp", ...clock }, clock.at);
+  if (typeof sentAt !== "number") return sentAt;
+  const text = names.map((name) => (members[name] === undefined ? "" : `${name}\n${members[name]}\n`)).join("");
+  const confirmation = type === "SubscriptionConfirmation" ? parseUrl(subscribeUrl, snsHost, /^/) : undefined;
+  if (type === "SubscriptionConfirmation" && !confirmation) {
+    return { kind: "signatureMalformed", source: "json:SubscribeURL" };
   }
-
-  get({ href }: URL): X509Certificate | undefined {
-    return this.#verified.get(href) ?? this.#fetched.get(href) ?? this.#recall(href);
-  }
-
-  /** Only URLs at the hosts of senders are asked for, and expired certificates may have been renewed. */
-  #recall(href: string): X509Certificate | undefined {
-    const { text } = this.#kept.get(href) ?? {};
-    const certificate = text === undefined ? undefined : parseCertificate(text);
-    if (!certificate || Date.parse(certificate.validTo) < Date.now()) return undefined;
-    add(this.#verified, href, certificate, maxVerified);
-    return certificate;
-  }
-
-  /**
-   * Keeps one that has verified a request, also over restarts.
-   *
-   * @param ip of the sender
-   */
-  keep({ href }: URL, ip: string): void {
-    const neighbourhood = findNeighbourhood(findNetwork(ip));
-    if (!this.#neighbourhoods.has(neighbourhood)) add(this.#neighbourhoods, neighbourhood, true, maxNeighbourhoods);
-    const certificate = this.#fetched.get(href);
-    if (!certificate) return;
-    this.#fetched.delete(href);
-    add(this.#verified, href, certificate, maxVerified);
-    this.#kept.keep(href, { text: certificate.toString(), fetchedAt: Date.now() });
-  }
-
-  /**
-   * @param ip of the sender
-   * @throws {FetchError}
-   */
-  async find(url: URL, ip: string): Promise<X509Certificate> {
-    const known = this.get(url);
-    if (known) return known;
-    const network = findNetwork(ip);
-    const { length } = this.#waiting.filter((each) => each === network);
-    if (this.#waiting.length >= maxWaiting || length >= maxWaitingOfNetwork) throw new FetchError("busy", url.host);
-    this.#waiting.push(network);
-    try {
-      const body = await this.#fetch(url, () => this.#mayFetch(network));
-      const certificate = this.get(url) ?? parseCertificate(body);
-      if (!certificate) throw this.#fail(url, new FetchError("malformed", url.host));
-      if (!this.#verified.has(url.href)) add(this.#fetched, url.href, certificate, maxFetched);
-      return certificate;
-    } finally {
-      this.#waiting.splice(this.#waiting.indexOf(network), 1);
-    }
-  }
-
-  /**
-   * Confirms a subscription, once.
-   *
-   * @throws {FetchError}
-   */
-  async confirm(url: URL): Promise<void> {
-    if (this.#confirmed.has(url.href)) return;
-    await this.#fetch(url, () => this.#fetches.count("confirmations").requests <= maxConfirmations);
-    if (this.#confirmed.size >= maxConfirmed) this.#confirmed.clear();
-    this.#confirmed.add(url.href);
-  }
-
-  /** Why something is not there. */
-  explain({ href, host }: URL): FetchError {
-    return this.#failed.get(href)?.failure ?? new FetchError("busy", host);
-  }
-
-  /** A network that has just asked for one in vain leaves fetches to others. */
-  #mayFetch(network: string): boolean {
-    const { requests } = this.#fetches.count(network);
-    const isKnown = this.#neighbourhoods.has(findNeighbourhood(network));
-    const share = isKnown ? "known" : requests === 1 ? "first" : "again";
-    return requests <= maxFetchesOfNetwork && this.#fetches.count(share).requests <= maxFetches;
-  }
-
-  async #fetch(url: URL, mayFetch: () => boolean): Promise<Buffer> {
-    const { href, host } = url;
-    const failed = this.#failed.get(href);
-    if (failed && performance.now() - failed.at < failedMs) throw failed.failure;
-    let fetching = this.#fetching.get(href);
-    if (!fetching) {
-      if (!mayFetch()) throw new FetchError("busy", host);
-      fetching = fetchPublished(url)
-        .catch((error: unknown) => {
-          throw error instanceof FetchError ? this.#fail(url, error) : error;
-        })
-        .finally(() => this.#fetching.delete(href));
-      this.#fetching.set(href, fetching);
-    }
-    return fetching;
-  }
-
-  #fail({ href }: URL, failure: FetchError): FetchError {
-    const now = performance.now();
-    for (const [each, { at }] of this.#failed) if (now - at >= failedMs) this.#failed.delete(each);
-    this.#failed.set(href, { failure, at: now });
-    return failure;
-  }
+  return { text, signature, hash, certificate, sentAt, isHandshake: type !== "Notification", confirmation };
 }
 
-/** Senders have many addresses: of IPv4, a /24. */
-function findNeighbourhood(network: string): string {
-  return network.replace(/\.\d+$/, "");
-}
+const snsMembers = ["Signature", "SignatureVersion", "SigningCertURL", ...[...signedMembers.values()].flat()];
 
-/** The oldest makes place. */
-function add<Value>(all: Map<string, Value>, key: string, value: Value, max: number): void {
-  const [oldest] = all.size < max ? [] : all.keys();
-  if (oldest !== undefined) all.delete(oldest);
-  all.set(key, value);
-}
-
-function parseCertificate(pem: Buffer | string): X509Certificate | undefined {
-  try {
-    return new X509Certificate(pem);
-  } catch {
-    return undefined;
+/** The texts among these members of a JSON object. */
+function readTexts({ content }: DecodedBody): Readonly<Partial<Record<string, string>>> {
+  const value = content instanceof Problem ? undefined : readJson(content?.value);
+  if (!isObject(value)) return {};
+  const texts: Partial<Record<string, string>> = {};
+  for (const name of snsMembers) {
+    const member: unknown = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (typeof member === "string") texts[name] = member;
   }
+  return texts;
+}
+
+// https://developer.paypal.com/api/rest/webhooks/rest/
+
+const paypalFields = ["id", "time", "sig"].map((name) => `paypal-transmission-${name}`).concat("paypal-cert-url");
+const paypalHost = /^api(?:-m)?(?:\.sandbox)?\.paypal\.com$/;
+const paypalPath = /^\/v1\/notifications\/certs\/[\w-]+$/;
+
+/**
+ * The head of a request of PayPal, and its text without the checksum of the body, which comes last.
+ *
+ * @param webhookId of this URL at PayPal
+ */
+function readPaypal({ rawHeaders }: RequestHead, webhookId: string, clock: Clock): SignedText | RefusalReason {
+  const values: string[] = [];
+  for (const name of paypalFields) {
+    const [value = "", ...repeated] = fieldValues(rawHeaders, name);
+    const source: Source = `header:${name}`;
+    if (value === "") return { kind: "missing", source };
+    if (repeated.length > 0) return { kind: "repeated", source };
+    values.push(value);
+  }
+  const [id = "", time = "", signature = "", url = ""] = values;
+  const certificate = parseUrl(url, paypalHost, paypalPath);
+  if (!certificate) return { kind: "signatureMalformed", source: "header:paypal-cert-url" };
+  const sentAt = judgeTime(time, { source: "header:paypal-transmission-time", ...clock }, clock.at);
+  if (typeof sentAt !== "number") return sentAt;
+  return { text: `${id}|${time}|${webhookId}|`, signature, hash: "sha256", certificate, sentAt };
 }

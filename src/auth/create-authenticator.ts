@@ -6,8 +6,9 @@ import type { Authenticator } from "./authenticator";
 import { BasicAuthenticator } from "./basic";
 import { CertificateAuthenticator } from "./certificates";
 import { Handshakes } from "./handshakes";
-import { createJwtAuthenticator } from "./jwt";
-import { KeptPublications } from "./kept-publications";
+import { JwtAuthenticator } from "./jwt";
+import { createJwtKeys } from "./jwt-keys";
+import { KeptPublications } from "./published";
 import { usesCertificate } from "./senders/sender";
 import { findJwtPreset, isKnownId, isSenderId, senders } from "./senders/table";
 import { createSignatureAuthenticator } from "./signature/signature-authenticator";
@@ -29,7 +30,9 @@ export function createAuthenticator(
   const testCredentials = allTestCredentials.of(node);
   if (access.method === "basic") return new BasicAuthenticator(access, testCredentials);
   if (access.method === "jwt") {
-    return createJwtAuthenticator(access, testCredentials, handshakesByToken(sender), kept) ?? broken("publicKey");
+    const keys = createJwtKeys(access, kept);
+    if (!keys) return broken("publicKey");
+    return new JwtAuthenticator(access, keys, testCredentials, handshakesByToken(sender));
   }
   if (access.method !== "signature") return new TokenAuthenticator(access, testCredentials, handshakesByToken(sender));
   if (!isSenderId(sender)) return broken("sender.required");

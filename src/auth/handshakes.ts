@@ -1,12 +1,12 @@
 // Handshakes: requests that must be answered and start no flow.
 
-import { DecodedBody } from "../request/decode";
+import type { DecodedBody } from "../request/decode";
 import { Problem, problems } from "../request/problem";
 import type { Authenticated, Credential, HandshakeReply, HeadResult, PendingVerification } from "./authenticator";
 import { digest, isSame } from "./digest";
 import type { Condition, Handshake, Mac, Sender, Settings, Source } from "./senders/sender";
-import { Fields, isInBody } from "./request-values";
-import type { RequestHead } from "../request/header-fields";
+import { RequestValues, isInBody } from "./request-values";
+import type { RequestHead } from "../request/head";
 import type { Verifier } from "./signature/verifier";
 
 /** The most bytes of an unsigned handshake's body. */
@@ -44,7 +44,7 @@ export class Handshakes {
    * @param authenticate the result for a request that is none
    */
   begin(head: RequestHead, authenticate: () => Authenticated | PendingVerification | Problem): HeadResult {
-    const request = new Fields(head);
+    const request = new RequestValues(head);
     const possible = this.#unsigned.filter(({ method }) => method === head.method);
     const met = possible.find((handshake) => this.#holds(handshake, request, "head"));
     if (met && !readsBody(met)) return this.#reply(met, request, "first");
@@ -58,22 +58,22 @@ export class Handshakes {
   /** The same, where the body decides. */
   #withBody(head: RequestHead, result: Authenticated | PendingVerification | Problem): PendingVerification {
     const isPending = "verify" in result;
-    const verify: PendingVerification["verify"] = (body, decoded = DecodedBody.of(head, body)) => {
-      const unsigned = body.length > maxUnsignedBytes ? undefined : this.#find(this.#unsigned, head, decoded, "first");
-      const verdict = unsigned ?? (isPending ? result.verify(body, decoded) : result);
+    const verify: PendingVerification["verify"] = (body) => {
+      const isShort = body.bytes.length <= maxUnsignedBytes;
+      const unsigned = isShort ? this.#find(this.#unsigned, head, body, "first") : undefined;
+      const verdict = unsigned ?? (isPending ? result.verify(body) : result);
       if (!("credential" in verdict)) return verdict;
-      if (isPending && this.#mayHaveSigned(body)) return problems.signatureInvalid;
-      return this.#find(this.#signed, head, decoded, verdict.credential) ?? verdict;
+      // Echoed texts are short.
+      if (isPending && isShort && this.#mayHaveSigned(body.bytes)) return problems.signatureInvalid;
+      return this.#find(this.#signed, head, body, verdict.credential) ?? verdict;
     };
-    const own = isPending ? result.limit : undefined;
-    const limit = result instanceof Problem ? { bytes: maxUnsignedBytes, otherwise: result } : own;
-    return { isUnverified: !("credential" in result), needsBytes: isPending && result.needsBytes, limit, verify };
+    const own = isPending ? result.maxBody : undefined;
+    const maxBody = result instanceof Problem ? { bytes: maxUnsignedBytes, otherwise: result } : own;
+    return { isUnverified: !("credential" in result), needsBytes: isPending && result.needsBytes, maxBody, verify };
   }
 
   /** Whether a body may be a challenge that we have signed for a stranger. */
   #mayHaveSigned(body: Buffer): boolean {
-    // Echoed texts are shorter.
-    if (body.length > maxUnsignedBytes) return false;
     const text = body.toString("latin1");
     return this.#unsigned.some(({ restrict = [], reply }) => {
       const members = typeof reply.body === "object" ? Object.values(reply.body) : [];
@@ -88,7 +88,7 @@ export class Handshakes {
     body: DecodedBody,
     credential: Credential,
   ): HandshakeReply | undefined {
-    const request = new Fields(head, body);
+    const request = new RequestValues(head, body);
     const found = handshakes
       .filter(({ method, form }) => method === head.method && hasForm(request, body.bytes, form))
       .filter(({ members }) => !members || hasOnly(request, members))
@@ -96,13 +96,13 @@ export class Handshakes {
     return found && this.#reply(found, request, credential);
   }
 
-  #holds({ when }: Handshake, request: Fields, part: "head" | "all"): boolean {
+  #holds({ when }: Handshake, request: RequestValues, part: "head" | "all"): boolean {
     return when.every(([source, condition]) => {
       return (part === "head" && isInBody(source)) || this.#meets(request, source, condition);
     });
   }
 
-  #meets(request: Fields, source: Source, condition: Condition): boolean {
+  #meets(request: RequestValues, source: Source, condition: Condition): boolean {
     const [value, ...more] = request.values(source);
     if (typeof condition === "object" && "is" in condition && condition.is === "absent") return value === undefined;
     if (value === undefined || more.length > 0) return false;
@@ -122,7 +122,11 @@ export class Handshakes {
   }
 
   /** 400 where the request lacks an echoed value, or it has a wrong form. */
-  #reply({ signed, restrict = [], reply, show }: Handshake, request: Fields, credential: Credential): HandshakeReply {
+  #reply(
+    { signed, restrict = [], reply, show }: Handshake,
+    request: RequestValues,
+    credential: Credential,
+  ): HandshakeReply {
     const refusal = { status: 400, headers: {}, body: "" };
     if (!restrict.every(([source, pattern]) => pattern.test(readText(request, source) ?? ""))) return refusal;
     const resolve = (piece: Source | Mac) =>
@@ -140,7 +144,11 @@ export class Handshakes {
   }
 
   /** Only of values that may be echoed. */
-  #computeMac({ mac: encoding, of, prefix = "" }: Mac, request: Fields, credential: Credential): string | undefined {
+  #computeMac(
+    { mac: encoding, of, prefix = "" }: Mac,
+    request: RequestValues,
+    credential: Credential,
+  ): string | undefined {
     const text = readText(request, of);
     const digest = text === undefined ? undefined : this.#setup.verifier?.mac(text, credential);
     return digest && prefix + digest.toString(encoding);
@@ -151,11 +159,11 @@ function readsBody({ when, form, members }: Handshake): boolean {
   return form !== undefined || members !== undefined || when.some(([source]) => isInBody(source));
 }
 
-function hasForm(request: Fields, body: Buffer, form: RegExp | undefined): boolean {
+function hasForm(request: RequestValues, body: Buffer, form: RegExp | undefined): boolean {
   return form === undefined || (request.isForm && form.test(body.toString("latin1")));
 }
 
-function hasOnly({ json }: Fields, members: readonly string[]): boolean {
+function hasOnly({ json }: RequestValues, members: readonly string[]): boolean {
   if (typeof json !== "object" || json === null) return false;
   const names = Object.keys(json);
   return names.length === members.length && members.every((name) => names.includes(name));
@@ -176,6 +184,6 @@ function resolveAll<Piece, Value>(
 }
 
 /** A literal may be empty. */
-function readText(request: Fields, source: Source): string | undefined {
+function readText(request: RequestValues, source: Source): string | undefined {
   return source === "lit:" ? "" : request.onlyText(source);
 }

@@ -4,8 +4,7 @@ import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } fro
 import type { JwtAccess } from "../config/parse";
 import { isObject, tryParseJson } from "../config/values";
 import type { Credential } from "./authenticator";
-import { FetchError, fetchPublished } from "./fetch-published";
-import type { KeptPublications } from "./kept-publications";
+import { FetchError, fetchPublished, type KeptPublications } from "./published";
 
 interface JwtKey {
   /** In a key set (RFC 7517 §4.5). */

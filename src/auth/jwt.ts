@@ -4,27 +4,26 @@ import { createHash } from "node:crypto";
 import type { JWTPayload } from "jose";
 import { isObject, tryParseJson } from "../config/values";
 import type { JwtAccess } from "../config/parse";
-import { Problem, problems } from "../request/problem";
-import type {
-  Authenticated,
+import type { DecodedBody } from "../request/decode";
+import { Problem, problems, type Reason } from "../request/problem";
+import {
+  type Authenticated,
   Authenticator,
-  AuthResult,
-  Explanation,
-  PendingVerification,
-  Reason,
-  RefusedRequestFacts,
+  type AuthResult,
+  byTest,
+  type Explanation,
+  type PendingVerification,
+  type RefusedRequestFacts,
 } from "./authenticator";
 import { toDuration } from "./diagnosis";
-import { FetchError } from "./fetch-published";
 import type { Handshakes } from "./handshakes";
-import { createJwtKeys, type JwtKeys } from "./jwt-keys";
-import type { KeptPublications } from "./kept-publications";
+import type { JwtKeys } from "./jwt-keys";
+import { FetchError } from "./published";
 import { testField } from "./present";
-import { Redactor } from "./redactor";
 import { type BodyDigest, stripPadding } from "./senders/sender";
-import { fieldValues, type RequestHead } from "../request/header-fields";
+import { fieldValues, type RequestHead } from "../request/head";
 import type { NodeTestCredentials } from "./test-credentials";
-import { byTest, extractToken } from "./token";
+import { extractToken } from "./token";
 
 /** Clocks may differ by so many seconds. */
 const clockTolerance = 60;
@@ -35,51 +34,27 @@ type Claims = Readonly<Record<string, unknown>>;
 let loading: Promise<typeof import("jose")> | undefined;
 const loadJose = () => (loading ??= import("jose"));
 
-/**
- * @param handshakes of the sender, if it has some
- * @param kept the key sets that have verified a token
- * @returns nothing where the public key is none
- */
-export function createJwtAuthenticator(
-  access: JwtAccess,
-  testCredentials: NodeTestCredentials,
-  handshakes: Handshakes | undefined,
-  kept: KeptPublications,
-): JwtAuthenticator | undefined {
-  const keys = createJwtKeys(access, kept);
-  return keys && new JwtAuthenticator(access, keys, testCredentials, handshakes);
-}
-
-export class JwtAuthenticator implements Authenticator {
-  readonly methods: readonly string[];
-  readonly fields: readonly string[];
-  readonly hidden: readonly string[];
-  readonly missing = problems.tokenMissing;
-  readonly scheme = undefined;
-  readonly parameter = undefined;
-  readonly redactor: Redactor;
+export class JwtAuthenticator extends Authenticator {
   readonly #access: JwtAccess;
   /** In lower case. */
   readonly #field: string;
   readonly #keys: JwtKeys;
-  readonly #testCredentials: NodeTestCredentials;
   readonly #handshakes: Handshakes | undefined;
 
   /** @param handshakes of the sender, if it has some */
   constructor(access: JwtAccess, keys: JwtKeys, testCredentials: NodeTestCredentials, handshakes?: Handshakes) {
+    const field = access.name.toLowerCase();
+    const facts = { missing: problems.tokenMissing, fields: [field], hidden: [field, testField] };
+    const secrets = [access.secret, access.secondSecret];
+    super({ ...facts, handshakeMethods: handshakes?.methods ?? [] }, secrets, testCredentials);
     this.#access = access;
-    this.#field = access.name.toLowerCase();
-    this.fields = [this.#field];
-    this.hidden = [this.#field, testField];
+    this.#field = field;
     this.#keys = keys;
-    this.#testCredentials = testCredentials;
     this.#handshakes = handshakes;
-    this.methods = handshakes?.methods ?? [];
-    this.redactor = new Redactor([access.secret, access.secondSecret], () => testCredentials.tokens());
   }
 
   begin(head: RequestHead, at: number): AuthResult {
-    if (this.#testCredentials.isTest(head)) return byTest;
+    if (this.testCredentials.isTest(head)) return byTest;
     const [token, ...repeated] = fieldValues(head.rawHeaders, this.#field).map((value) => extractToken(value, false));
     const finish = (result: Authenticated | PendingVerification | Problem) =>
       this.#handshakes?.begin(head, () => result) ?? result;
@@ -97,8 +72,8 @@ export class JwtAuthenticator implements Authenticator {
     const { bodyDigest } = this.#access;
     if (authenticated instanceof Problem || bodyDigest === undefined) return authenticated;
     const { claims = {} } = authenticated;
-    const verify = (body: Buffer) =>
-      hasDigest(claims, bodyDigest, head, body) ? authenticated : problems.tokenInvalid;
+    const verify = ({ bytes }: DecodedBody) =>
+      hasDigest(claims, bodyDigest, head, bytes) ? authenticated : problems.tokenInvalid;
     return { isUnverified: false, needsBytes: true, verify };
   }
 

@@ -27,11 +27,8 @@ export class MemoryRateCounter implements RateCounter {
   /** The oldest first. */
   readonly #windows = new Map<string, { requests: number; end: number }>();
 
-  /** @param now a monotonic clock in ms */
-  constructor(readonly now: () => number = () => performance.now()) {}
-
   count(key: string): RequestCount {
-    const now = this.now();
+    const now = performance.now();
     let current = this.#windows.get(key);
     if (!current || current.end <= now) {
       this.#windows.delete(key);
@@ -46,7 +43,7 @@ export class MemoryRateCounter implements RateCounter {
     const current = this.#windows.get(key);
     if (!current) return;
     current.requests = Math.max(current.requests, requests);
-    current.end = this.now() + leftMs;
+    current.end = performance.now() + leftMs;
   }
 
   /** Drops a tenth: a Map finds its first key slowly after many deletions. */

@@ -1,6 +1,7 @@
-// How a sender presents a token.
+// What a test request has in it, and how a sender presents a token.
 
 import type { TokenAccess } from "../config/parse";
+import type { Sender, Source } from "./senders/sender";
 
 /** Header fields and the query (with its question mark) of a request. */
 export interface Presentation {
@@ -36,3 +37,48 @@ export function joinQueries(search: string, query: string): string {
 
 /** The header field with the message's id in the reply to a test request, where the flow replies. */
 export const messageField = "X-Webhook-Trigger-Message";
+
+/** A body, with the header fields that tell what it is. */
+interface TestRequest {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Stands for an id, and for an event where the node takes all. */
+const sampleValue = "test";
+
+/**
+ * The body of a test request: a text, or for a sender with events JSON or a form, with an event and an id where it has
+ * them.
+ *
+ * @param events those that the node takes; empty for all
+ */
+export function makeTestRequest(
+  { events: [event] = [], id }: Pick<Sender, "events" | "id">,
+  [wanted = sampleValue]: readonly string[] = [],
+): TestRequest {
+  if (event === undefined) return { body: testBody, headers: { "Content-Type": "text/plain" } };
+  const sources: readonly Source[] = [event, ...(id?.from.slice(0, 1) ?? [])];
+  const headers: Record<string, string> = {};
+  const form = new URLSearchParams({ text: testBody });
+  let json: unknown = { text: testBody };
+  for (const source of sources) {
+    const value = source === event ? wanted.replace(/\*$/, sampleValue) : sampleValue;
+    const [, from, name = ""] = /^(\w+)\??:(.+)$/.exec(source) ?? [];
+    if (from === "header") headers[name] = value;
+    else if (from === "ce") headers[`ce-${name}`] = value;
+    else if (from === "form") form.set(name, value);
+    else if (from === "json") json = withMember(json, name.split("."), value);
+  }
+  const isForm = sources.some((source) => source.startsWith("form:"));
+  const type = isForm ? "application/x-www-form-urlencoded" : "application/json";
+  return { body: isForm ? String(form) : JSON.stringify(json), headers: { "Content-Type": type, ...headers } };
+}
+
+/** Adds a member at a path, in which numbers and `*` are places in arrays. */
+function withMember(value: unknown, [step, ...more]: readonly string[], member: string): unknown {
+  if (step === undefined) return member;
+  if (/^(?:\d+|\*)$/.test(step)) return [withMember(Array.isArray(value) ? value[0] : undefined, more, member)];
+  const members = { ...(value as Readonly<Record<string, unknown>> | undefined) };
+  return { ...members, [step]: withMember(members[step], more, member) };
+}

@@ -20,7 +20,7 @@ const maxRanges = 100;
 /** Redacts the secrets of an endpoint. */
 export class Redactor {
   readonly #secrets: readonly string[];
-  readonly #temporary: () => Iterable<string>;
+  readonly #temporary: () => readonly string[];
   readonly #patterns: Patterns;
   /** Shorter texts (in characters) contain no secret, so most header fields need not be searched. */
   readonly #shortest: number;
@@ -29,7 +29,7 @@ export class Redactor {
    * @param secrets without the empty ones
    * @param temporary the test credentials that are valid at the time of a call
    */
-  constructor(secrets: readonly string[], temporary: () => Iterable<string> = () => []) {
+  constructor(secrets: readonly string[], temporary: () => readonly string[] = () => []) {
     this.#secrets = secrets;
     this.#temporary = temporary;
     this.#patterns = createPatterns(secrets);
@@ -69,7 +69,7 @@ export class Redactor {
   }
 
   #currentPatterns(): Patterns {
-    const temporary = [...this.#temporary()];
+    const temporary = this.#temporary();
     return temporary.length === 0 ? this.#patterns : createPatterns([...this.#secrets, ...temporary]);
   }
 }

@@ -1,12 +1,12 @@
-// Reads values of a request by their places.
+// Reads values of a request by their places, and with them what a sender says of a delivery.
 
 import { type DecodedBody, decodeIfText } from "../request/decode";
 import { type FieldValue, type FormFields, unescape } from "../request/form";
-import { fieldValues, findFormKind, type RequestHead } from "../request/header-fields";
+import { fieldValues, findParameters, type RequestHead } from "../request/head";
+import { findFormKind } from "../request/media-types";
 import { findMembers, type Json, readJson, toText } from "../request/json";
 import { Problem } from "../request/problem";
-import { findParameters } from "../request/target";
-import type { Source } from "./senders/sender";
+import type { Sender, Source } from "./senders/sender";
 
 export function isInBody(source: Source): boolean {
   return /^(?:json\??|form!?):/.test(source);
@@ -15,7 +15,7 @@ export function isInBody(source: Source): boolean {
 /** Unverified bodies from which values are read have so many bytes at most: reading larger ones takes Node seconds. */
 export const maxReadBytes = 1024 * 1024;
 
-export class Fields {
+export class RequestValues {
   readonly #head: RequestHead;
   readonly #body: DecodedBody | undefined;
   /** An array, since the JSON may be `undefined`. */
@@ -109,4 +109,69 @@ function decodeAttribute(value: string): string {
   const isQuoted = /^"(?:[^"\\]|\\.)*"$/.test(value);
   const text = isQuoted ? value.slice(1, -1).replace(/\\(.)/g, "$1") : value;
   return decodeIfText(unescape(Buffer.from(text, "latin1"))) ?? "";
+}
+
+// What a sender says of a delivery: its events, its id, its subscriptions.
+
+/** The subscriptions that a verified request belongs to, and when each expires, in ms since the epoch. */
+export function readSubscriptions(
+  { subscriptions }: Pick<Sender, "subscriptions">,
+  values: RequestValues,
+): { id: string; expiresAt: number }[] {
+  if (!subscriptions) return [];
+  const expiries = values.texts(subscriptions.expiries).map((time) => Date.parse(time));
+  const all = values.texts(subscriptions.ids).map((id, index) => ({ id, expiresAt: expiries[index] ?? NaN }));
+  return all.filter(({ id, expiresAt }) => id !== "" && !Number.isNaN(expiresAt));
+}
+
+/** A number in JSON becomes text. */
+export interface SenderDelivery {
+  /** Several for a batch, in their order. */
+  readonly events: readonly string[];
+  /** The sender's own id; of a batch, the first one. */
+  readonly id: string | undefined;
+  /** See `readKey`. */
+  readonly key: string | undefined;
+}
+
+export function readSenderDelivery(
+  { events = [], id }: Pick<Sender, "events" | "id">,
+  values: RequestValues,
+): SenderDelivery {
+  const ids = id ? readEach(id.from, values) : [];
+  return {
+    events: readEach(events, values).filter(isPresent),
+    id: ids.find(isPresent),
+    key: composeKey(ids, id?.scope ?? [], values),
+  };
+}
+
+/** Of the ids of all events, whatever their order; nothing where an event has none, since it may be new. */
+export function readKey(from: readonly Source[], values: RequestValues): string | undefined {
+  return composeKey(readEach(from, values), [], values);
+}
+
+function composeKey(ids: readonly string[], scope: readonly Source[], values: RequestValues): string | undefined {
+  if (ids.length === 0 || !ids.every(isPresent)) return undefined;
+  const scopes = scope.map((source) => values.texts(source));
+  const keys = ids.map((id, index) => JSON.stringify([id, ...scopes.map((texts) => texts[index] ?? "")]));
+  return [...new Set(keys)].sort().join();
+}
+
+/** The text at the first place that has one. Elements of a batch may have it at one of several places each. */
+function readEach(sources: readonly Source[], values: RequestValues): readonly string[] {
+  const found: string[] = [];
+  for (const source of sources) {
+    if (source.startsWith("ce:") || source.includes("*")) {
+      for (const [index, text] of values.texts(source).entries()) found[index] ||= text;
+    } else if (!found.some(isPresent)) {
+      const only = values.onlyText(source);
+      if (only !== undefined) return [only];
+    }
+  }
+  return found;
+}
+
+function isPresent(text: string): boolean {
+  return text !== "";
 }

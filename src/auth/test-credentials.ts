@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { digest, digestOfPresented, isSame } from "./digest";
 import { isLoopback } from "./limits";
 import { testField } from "./present";
-import { fieldValues, type RequestHead } from "../request/header-fields";
+import { fieldValues, type RequestHead } from "../request/head";
 
 /** A token for one request. */
 export interface TestCredential {

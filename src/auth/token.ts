@@ -2,51 +2,43 @@
 
 import type { TokenAccess } from "../config/parse";
 import { Problem, problems } from "../request/problem";
-import { findParameters } from "../request/target";
-import type { Authenticated, Authenticator, AuthResult, Explanation, RefusedRequestFacts } from "./authenticator";
+import { fieldValues, findParameters, type RequestHead } from "../request/head";
+import {
+  type Authenticated,
+  Authenticator,
+  type AuthResult,
+  byFirst,
+  bySecond,
+  byTest,
+  type Explanation,
+  type RefusedRequestFacts,
+} from "./authenticator";
 import { explainToken } from "./diagnosis";
 import { digest, digestOfPresented, isSame } from "./digest";
 import type { Handshakes } from "./handshakes";
-import { Redactor } from "./redactor";
-import { fieldValues, type RequestHead } from "../request/header-fields";
-import { type NodeTestCredentials, TestCredentials } from "./test-credentials";
+import { TestCredentials } from "./test-credentials";
 
-export const byFirst: Authenticated = { credential: "first" };
-export const bySecond: Authenticated = { credential: "second" };
-export const byTest: Authenticated = { credential: "first", isTest: true };
-
-/** Prepared, so that a request costs little. */
-export class TokenAuthenticator implements Authenticator {
-  readonly methods: readonly string[];
-  readonly fields: readonly string[];
-  readonly hidden: readonly string[];
-  readonly parameter: string | undefined;
-  readonly missing = problems.tokenMissing;
+export class TokenAuthenticator extends Authenticator {
   readonly #access: TokenAccess;
   /** In lower case. */
   readonly #field: string;
   readonly #digest: Buffer;
   readonly #secondDigest: Buffer | undefined;
-  readonly #testCredentials: NodeTestCredentials;
-  readonly scheme = undefined;
-  readonly redactor: Redactor;
   readonly #handshakes: Handshakes | undefined;
 
-  /**
-   * @param handshakes of the sender, if it has some
-   */
+  /** @param handshakes of the sender, if it has some */
   constructor(access: TokenAccess, testCredentials = new TestCredentials().of(""), handshakes?: Handshakes) {
     const { method, name, token, secondToken } = access;
-    this.#handshakes = handshakes;
-    this.methods = handshakes?.methods ?? [];
+    const field = name.toLowerCase();
+    const fields = method === "header" ? [field] : [];
+    const parameter = method === "query" ? name : undefined;
+    const facts = { missing: problems.tokenMissing, fields, hidden: fields, parameter };
+    super({ ...facts, handshakeMethods: handshakes?.methods ?? [] }, [token, secondToken], testCredentials);
     this.#access = access;
-    this.#field = name.toLowerCase();
-    this.fields = this.hidden = method === "header" ? [this.#field] : [];
-    this.parameter = method === "query" ? name : undefined;
+    this.#field = field;
     this.#digest = digest(token);
     this.#secondDigest = secondToken === "" ? undefined : digest(secondToken);
-    this.#testCredentials = testCredentials;
-    this.redactor = new Redactor([token, secondToken], () => testCredentials.tokens());
+    this.#handshakes = handshakes;
   }
 
   begin(head: RequestHead): AuthResult {
@@ -72,7 +64,7 @@ export class TokenAuthenticator implements Authenticator {
     const own = digestOfPresented(presented);
     if (isSame(own, this.#digest)) return byFirst;
     if (this.#secondDigest && isSame(own, this.#secondDigest)) return bySecond;
-    return this.#testCredentials.accept(own, request) ? byTest : undefined;
+    return this.testCredentials.accept(own, request) ? byTest : undefined;
   }
 
   /** The token in each field or parameter of the configured name; nothing for one without a token. */

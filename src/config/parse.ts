@@ -238,6 +238,12 @@ function tokenAccess(
   return findBreach({ token, secondToken }) ?? { method, name, token: text(token), secondToken: text(secondToken) };
 }
 
+/** What is entered for a sender besides secrets, as a text. */
+const textSettings = [
+  ...(["publicUrl", "signatureHeader", "timestampHeader"] as const),
+  ...(["topicUrl", "topicArn", "webhookId", "alg"] as const),
+];
+
 function signatureAccess(
   { scheme, senderSettings }: Readonly<SavedFields>,
   credentials: SavedCredentials,
@@ -246,21 +252,15 @@ function signatureAccess(
   const { secret, secondSecret, verifyToken } = credentials;
   // A flow file may have been written by hand.
   const given = (senderSettings as SavedFields["senderSettings"] | null | undefined) ?? {};
-  const { publicUrl, signatureHeader, timestampHeader, topicUrl, topicArn, webhookId, alg, arm } = given;
+  const { arm } = given;
+  const texts = textSettings.map((name) => [name, given[name]] as const);
   const breach =
     [secret, secondSecret, verifyToken].map(findUnresolved).find((each) => each !== undefined) ??
-    findBreach({ publicUrl, signatureHeader, timestampHeader, topicUrl, topicArn, webhookId, alg, arm });
+    findBreach({ ...Object.fromEntries(texts), arm });
   if (breach) return breach;
-  const settings = {
-    publicUrl: text(publicUrl) || usualUrl,
-    signatureHeader: text(signatureHeader),
-    timestampHeader: text(timestampHeader),
-    topicUrl: text(topicUrl),
-    topicArn: text(topicArn),
-    webhookId: text(webhookId),
-    alg: text(alg),
-    arm: isTrue(arm),
-  };
+  const settings: Settings = Object.fromEntries(texts.map(([name, value]) => [name, text(value)]));
+  settings.publicUrl ||= usualUrl;
+  settings.arm = isTrue(arm);
   const secrets = { secret: text(secret), secondSecret: text(secondSecret), verifyToken: text(verifyToken) };
   return { method: "signature", scheme, settings, ...secrets };
 }

@@ -1,7 +1,7 @@
 // What a value of a saved field, a setting or a scheme is.
 
 /** The name of the environment variable that Node-RED puts in the place of a value when it starts a node. */
-export function environmentName(value: unknown): string | undefined {
+function environmentName(value: unknown): string | undefined {
   const [, inBraces, inParentheses] = /^\$(?:\{(\S+)\}|\((\S+)\))$/.exec(text(value)) ?? [];
   return inBraces ?? inParentheses;
 }

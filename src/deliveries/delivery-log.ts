@@ -4,7 +4,7 @@ import type { Explanation, RefusedRequestFacts } from "../auth/authenticator";
 import { normaliseAddress, RateBound } from "../auth/limits";
 import { mask } from "../auth/present";
 import type { Redactor } from "../auth/redactor";
-import type { RequestHead } from "../request/header-fields";
+import type { RequestHead } from "../request/head";
 import type { Problem } from "../request/problem";
 import type { Delivery, StoredHead, IncomingDelivery, StoredDelivery } from "./delivery";
 import { type Change, type DeliveryQueue, StoreError } from "./queue";

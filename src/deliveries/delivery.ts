@@ -1,7 +1,8 @@
 // A delivery: one request of a sender and what became of it.
 
 import { type ByteRange, redacted, redactHeaders, redactRanges } from "../auth/redactor";
-import type { Authenticated, Credential, Reason } from "../auth/authenticator";
+import type { Authenticated, Credential } from "../auth/authenticator";
+import type { Reason } from "../request/problem";
 import type { SenderId } from "../auth/senders/table";
 import type { Body } from "../request/decode";
 import type { RequestInfo } from "../request/request-info";

@@ -3,9 +3,8 @@
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { type BodyDigest, coversBody, type Scheme, type Sender } from "../auth/senders/sender";
-import { Fields } from "../auth/request-values";
-import { readKey } from "../auth/sender-delivery";
-import type { RequestHead } from "../request/header-fields";
+import { readKey, RequestValues } from "../auth/request-values";
+import type { RequestHead } from "../request/head";
 import type { DuplicatePolicy } from "../config/parse";
 import type { DuplicateKey } from "../config/fields";
 import type { DecodedBody } from "../request/decode";
@@ -166,7 +165,7 @@ export function composeDuplicateKey(kind: DuplicateKey, delivery: Known): string
 function toKeyText(kind: DuplicateKey, { head, body, id, isIdLoose }: Known): string | undefined {
   const { bytes } = body;
   if (kind === "body") return bytes.length === 0 ? undefined : digestKey(bytes);
-  if (kind !== "") return readKey([kind], new Fields(head, body));
+  if (kind !== "") return readKey([kind], new RequestValues(head, body));
   return id === undefined || !isIdLoose ? id : `${digestKey(bytes)} ${id}`;
 }
 

@@ -4,7 +4,7 @@ import type { Redactor } from "../auth/redactor";
 import { type Content, DecodedBody } from "../request/decode";
 import { Problem } from "../request/problem";
 import type { RequestInfo } from "../request/request-info";
-import { toObject } from "../request/target";
+import { toObject } from "../request/head";
 import type { Delivery, IncomingDelivery, StoredDelivery, StoredHead, Webhook } from "./delivery";
 
 /** The request, besides its message. */

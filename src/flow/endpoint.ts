@@ -1,4 +1,4 @@
-// An endpoint, as requests and observers see it.
+// Endpoints, as requests and observers see them, and their paths.
 
 import type { Node, NodeAPI } from "node-red";
 import type { Authenticator } from "../auth/authenticator";
@@ -12,9 +12,9 @@ import type { DeliveryLog } from "../deliveries/delivery-log";
 import { DuplicateGuard, isIdLoose } from "../deliveries/duplicates";
 import type { Duplicates } from "../deliveries/queue";
 import type { FlowReply, OwedReplies } from "./flow-reply";
+import { getPathKey, getPatternKey, preparePatterns } from "../request/path-patterns";
 import { type Problem, refuseOtherMethods } from "../request/problem";
 import type { GuaranteedFlow } from "./guaranteed";
-import { Filter } from "./filter";
 import { createMessage, sendMessage } from "./message";
 import type { Outcomes } from "./outcomes";
 
@@ -35,8 +35,6 @@ export interface Endpoint {
   readonly maxBodyBytes: number;
   /** Allowed addresses and rate; missing: no limits. */
   readonly limits: Limits | undefined;
-  /** Missing: every verified request starts the flow. */
-  readonly filter: Filter | undefined;
   /** Ignores duplicates; missing: they start the flow. */
   readonly duplicates: DuplicateGuard | undefined;
   /** Guaranteed delivery; missing where it is off. */
@@ -79,7 +77,6 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
     hasParameters: isPattern(config.path),
     methodNotAllowed: refuseOtherMethods(config.methods),
     limits: createLimits(config, node.id, parts.limiting),
-    filter: config.events.length + config.conditions.length > 0 ? new Filter(config) : undefined,
     duplicates: how && new DuplicateGuard(how, parts.duplicates),
     newId: () => RED.util.generateId(),
     deliver: (delivery, flowReply) => sendMessage(node, createMessage(RED, node, delivery, config, flowReply), config),
@@ -88,10 +85,111 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
 
 /** Whether a handshake may come by a method, besides those that start the flow. */
 export function mayGreetBy({ authenticator }: Pick<Endpoint, "authenticator">, method: string): boolean {
-  return authenticator.methods.includes(method);
+  return authenticator.handshakeMethods.includes(method);
 }
 
 /** Whether requests by a method may start the flow. HEAD is accepted with GET, but starts no flow. */
 export function acceptsMethod({ methods }: Pick<WebhookConfig, "methods">, method = ""): boolean {
   return methods.includes(method === "HEAD" ? "GET" : method);
+}
+
+/** An endpoint that has its path, or waits for it. */
+interface Registration {
+  readonly endpoint: Endpoint;
+  /** The endpoint has the path, now that the flows run. */
+  onActive(): void;
+  /** Another endpoint has the path, now that the flows run. */
+  onBlocked(): void;
+}
+
+interface Registered {
+  /** During a deploy, the registration before it. */
+  registration: Registration;
+  isPresent: boolean;
+  told?: "onActive" | "onBlocked" | undefined;
+}
+
+/**
+ * Paths and their endpoints: the first to register has the path, later ones wait in order. During a deploy nothing
+ * changes, so that a node that comes back keeps its place.
+ */
+export class EndpointRegistry {
+  readonly #queues = new Map<string, Registered[]>();
+  /** Missing until the next look-up where they have changed. */
+  #findPattern: ReturnType<typeof preparePatterns> | undefined;
+  readonly #isAdminPath: (path: string) => boolean;
+  #isSuspended = false;
+
+  /** @param isAdminPath whether a path is Node-RED's own, which no pattern matches */
+  constructor(isAdminPath: (path: string) => boolean = () => false) {
+    this.#isAdminPath = isAdminPath;
+  }
+
+  /** Finds the endpoint of a path; during a deploy, the one before it. */
+  find(path: string): Endpoint | undefined {
+    // Most senders write the path as it is configured.
+    const queue = this.#queues.get(path) ?? this.#queues.get(getPathKey(path)) ?? this.#findByPattern(path);
+    return queue?.[0]?.registration.endpoint;
+  }
+
+  #findByPattern(path: string): Registered[] | undefined {
+    this.#findPattern ??= preparePatterns([...this.#queues.keys()].filter(isPattern));
+    const key = this.#findPattern(path);
+    return key === undefined || this.#isAdminPath(path) ? undefined : this.#queues.get(key);
+  }
+
+  get endpoints(): Endpoint[] {
+    return [...this.#queues.values()].flatMap(([first]) => (first ? [first.registration.endpoint] : []));
+  }
+
+  /** Finds the endpoint of a node, if it has its path. */
+  findOfNode(id: string): Endpoint | undefined {
+    return this.endpoints.find(({ node }) => node.id === id);
+  }
+
+  suspend(): void {
+    this.#isSuspended = true;
+  }
+
+  /** Nodes that did not come back lose their places. */
+  resume(): void {
+    this.#isSuspended = false;
+    for (const [key, queue] of this.#queues) {
+      const isComplete = queue.every(({ isPresent }) => isPresent);
+      this.#settle(key, isComplete ? queue : queue.filter(({ isPresent }) => isPresent));
+    }
+  }
+
+  /** Registers an endpoint for its path. @returns the function that gives the path up */
+  register(registration: Registration): () => void {
+    const { node, config } = registration.endpoint;
+    const key = getPatternKey(config.path);
+    const queue = this.#queues.get(key) ?? [];
+    let place = queue.find(({ registration: { endpoint }, isPresent }) => endpoint.node.id === node.id && !isPresent);
+    if (place) Object.assign(place, { registration, isPresent: true, told: undefined });
+    else queue.push((place = { registration, isPresent: true }));
+    this.#settle(key, queue);
+    return () => this.#release(key, place, registration);
+  }
+
+  #release(key: string, place: Registered, registration: Registration): void {
+    const queue = this.#queues.get(key);
+    if (!queue || place.registration !== registration || !place.isPresent) return;
+    place.isPresent = false;
+    if (!this.#isSuspended) this.#settle(key, queue.filter((each) => each !== place)); // prettier-ignore
+  }
+
+  /** Stores a queue; while the flows run, reports who has the path. */
+  #settle(key: string, queue: Registered[]): void {
+    if (queue.length > 0) this.#queues.set(key, queue);
+    else this.#queues.delete(key);
+    if (isPattern(key)) this.#findPattern = undefined;
+    if (this.#isSuspended) return;
+    for (const place of queue) {
+      const event = place === queue[0] ? "onActive" : "onBlocked";
+      if (place.told === event) continue;
+      place.told = event;
+      place.registration[event]();
+    }
+  }
 }

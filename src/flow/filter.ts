@@ -1,7 +1,7 @@
 // Which verified requests start the flow: their events, and what must hold.
 
-import { Fields } from "../auth/request-values";
-import type { RequestHead } from "../request/header-fields";
+import { RequestValues } from "../auth/request-values";
+import type { RequestHead } from "../request/head";
 import type { Source } from "../auth/senders/sender";
 import { parseNumber } from "../config/values";
 import type { FilterCondition, WebhookConfig } from "../config/parse";
@@ -24,39 +24,31 @@ interface Passed {
   readonly event: string | undefined;
 }
 
-type FilterConfig = Pick<WebhookConfig, "events" | "conditions">;
-
-export class Filter {
-  readonly #settings: FilterConfig;
-
-  constructor(settings: FilterConfig) {
-    this.#settings = settings;
+/**
+ * Whether a request starts the flow. A batch does where one of its events does.
+ *
+ * @returns nothing for a request that does not pass; a problem where a condition cannot be evaluated, so that what was
+ *   misspelt is noticed
+ */
+export function filterRequest(
+  { events: wanted, conditions }: Pick<WebhookConfig, "events" | "conditions">,
+  request: FilterRequest,
+): Passed | undefined | Problem {
+  const events: ReadonlySet<string | undefined> = new Set(request.events.length > 0 ? request.events : [undefined]);
+  const found = [...events].filter((event) => wanted.length === 0 || findEvent(wanted, event) !== -1);
+  if (found.length === 0) return undefined;
+  let passing = found.map(() => true);
+  for (const condition of conditions) {
+    const { place } = condition;
+    const held =
+      place === "event"
+        ? found.map((event) => evaluate(condition, event === undefined ? [] : [event]))
+        : Array<boolean | undefined>(found.length).fill(evaluatePlace(condition, request));
+    if (held.every((holds) => holds === undefined)) return problems.uncheckable.because("condition", { place });
+    passing = passing.map((passes, index) => passes && held[index] === true);
   }
-
-  /**
-   * A batch passes where one of its events does.
-   *
-   * @returns nothing for a request that does not pass; a problem where a condition cannot be evaluated, so that what was
-   *   misspelt is noticed
-   */
-  judge(request: FilterRequest): Passed | undefined | Problem {
-    const { events: wanted, conditions } = this.#settings;
-    const events: ReadonlySet<string | undefined> = new Set(request.events.length > 0 ? request.events : [undefined]);
-    const found = [...events].filter((event) => wanted.length === 0 || findEvent(wanted, event) !== -1);
-    if (found.length === 0) return undefined;
-    let passing = found.map(() => true);
-    for (const condition of conditions) {
-      const { place } = condition;
-      const held =
-        place === "event"
-          ? found.map((event) => evaluate(condition, event === undefined ? [] : [event]))
-          : Array<boolean | undefined>(found.length).fill(evaluatePlace(condition, request));
-      if (held.every((holds) => holds === undefined)) return problems.uncheckable.because("condition", { place });
-      passing = passing.map((passes, index) => passes && held[index] === true);
-    }
-    const index = passing.indexOf(true);
-    return index === -1 ? undefined : { event: found[index] };
-  }
+  const index = passing.indexOf(true);
+  return index === -1 ? undefined : { event: found[index] };
 }
 
 /** The position of the first name that an event has; -1 where there is none. */
@@ -76,7 +68,7 @@ function evaluatePlace(condition: FilterCondition, request: FilterRequest): bool
 /** Texts, or values of JSON; several for a repeated header field or parameter. */
 function readPlace(place: string, { head, text, payload }: FilterRequest): readonly unknown[] {
   if (place === "body") return [text()];
-  if (!place.startsWith("json:")) return new Fields(head).values(place as Source);
+  if (!place.startsWith("json:")) return new RequestValues(head).values(place as Source);
   const json = readJson(payload());
   return json === undefined ? [] : findMembers(json, place.slice("json:".length).split("."));
 }

@@ -9,7 +9,7 @@ import type { IncomingDelivery } from "../deliveries/delivery";
 import { parseJson } from "../request/json";
 import { Problem } from "../request/problem";
 import type { RequestInfo } from "../request/request-info";
-import { parseTarget } from "../request/target";
+import { parseTarget } from "../request/head";
 import { findEvent } from "./filter";
 import { type FlowReply, wrapResponse } from "./flow-reply";
 

@@ -12,8 +12,7 @@ import type { FailureGroup } from "../deliveries/failures";
 import { findFailure, isReplayable, lateReply, type ReplayReason, startsFlow } from "../deliveries/states";
 import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
-import type { Endpoint } from "./endpoint";
-import type { EndpointRegistry } from "./endpoints";
+import type { Endpoint, EndpointRegistry } from "./endpoint";
 import { FlowReply, toChange } from "./flow-reply";
 import { composePayload } from "./message";
 

@@ -1,23 +1,22 @@
 // A request for an endpoint: authenticate, read, verify, decode, filter, deduplicate, record, start the flow, reply.
 
-import {
-  type Authenticated,
-  type HandshakeReply,
-  isCredentialRemoved,
-  type RefusedRequestFacts,
-} from "../auth/authenticator";
+import type { Authenticated, HandshakeReply, RefusedRequestFacts } from "../auth/authenticator";
 import { findNetwork } from "../auth/limits";
 import type { Source } from "../auth/senders/sender";
-import { Fields, isInBody } from "../auth/request-values";
-import { readSenderDelivery, readSubscriptions, type SenderDelivery } from "../auth/sender-delivery";
+import {
+  isInBody,
+  readSenderDelivery,
+  readSubscriptions,
+  RequestValues,
+  type SenderDelivery,
+} from "../auth/request-values";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { DuplicateGuard, DuplicateDelivery } from "../deliveries/duplicates";
 import type { Change, Reservation } from "../deliveries/queue";
 import type { SentRequest } from "../deliveries/record";
 import type { DeployGate } from "../flow/deploy-gate";
-import type { Endpoint } from "../flow/endpoint";
-import type { EndpointRegistry } from "../flow/endpoints";
-import type { Filter } from "../flow/filter";
+import type { Endpoint, EndpointRegistry } from "../flow/endpoint";
+import { filterRequest } from "../flow/filter";
 import { FlowReply } from "../flow/flow-reply";
 import type { GuaranteedFlow } from "../flow/guaranteed";
 import { composePayload } from "../flow/message";
@@ -26,8 +25,8 @@ import { composeEarlier, composeSuccess, noteReply, type Reply, sendProblem, sen
 import { type Content, DecodedBody } from "../request/decode";
 import { readParameters } from "../request/path-patterns";
 import { ReasonError, Problem, problems } from "../request/problem";
-import { toObject } from "../request/target";
-import { describeRequest, removeCredential } from "../request/request-info";
+import { toObject } from "../request/head";
+import { describeRequest, isCredentialRemoved, removeCredential } from "../request/request-info";
 import {
   type Arrived,
   handToFlow,
@@ -78,7 +77,7 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
     }
     const received = takeReceived(arrived, endpoint) ?? (await receive(arrived, judge(arrived, endpoint)));
     const { verdict } = received;
-    body = received.bytes;
+    body = received.body?.bytes;
     if (verdict instanceof Problem) return refuse(arrived, endpoint, verdict, { body });
     if ("status" in verdict) return answerHandshake(arrived, endpoint, verdict, body);
     // A credential that a guard in front has removed is missing.
@@ -154,25 +153,30 @@ async function accept(
 
 /** The fourth stage: what was verified is what the flow gets. */
 async function decode(arrived: Arrived, received: Received, authenticated: Authenticated): Promise<Decoded | Problem> {
-  const { endpoint, bytes } = received;
-  const parsed = received.parsed ?? takeChangedBody(arrived);
-  const verified = parsed === received.parsed ? received.decoded : undefined;
-  const described = { network: findNetwork(arrived.ip), request: arrived.request, parsed };
-  const body = verified ?? new DecodedBody(described, bytes ?? Buffer.alloc(0));
+  const { request } = arrived;
+  const { endpoint, hasBytes, body: read = new DecodedBody({ request }, Buffer.alloc(0)) } = received;
+  const parsed = takeChangedBody(arrived);
+  const body = parsed ? new DecodedBody({ request, parsed }, read.bytes) : read;
   const content = await body.decode(endpoint.maxBodyBytes);
   if (content instanceof Problem) return content;
   const isTest = authenticated.isTest === true;
   // Uploaded files that another parser has read cannot be stored.
-  const hasFiles = endpoint.guaranteed !== undefined && parsed?.files !== undefined;
+  const hasFiles = endpoint.guaranteed !== undefined && body.parsed?.files !== undefined;
   const needsBytes = endpoint.config.rawBody || hasFiles || (!isTest && endpoint.duplicates?.needsBytes === true);
-  if (needsBytes && !received.hasBytes) throw new ReasonError("bytesGone");
-  return { arrived, endpoint, authenticated, body, sent: { content, bytes: parsed ? undefined : bytes, isTest } };
+  if (needsBytes && !hasBytes) throw new ReasonError("bytesGone");
+  return {
+    arrived,
+    endpoint,
+    authenticated,
+    body,
+    sent: { content, bytes: body.parsed ? undefined : body.bytes, isTest },
+  };
 }
 
 function reportSubscriptions({ arrived, endpoint, body, sent }: Decoded): void {
   const { sender, outcomes, node } = endpoint;
   if (!sender || sent.isTest) return;
-  for (const subscription of readSubscriptions(sender.row, new Fields(arrived.head, body))) {
+  for (const subscription of readSubscriptions(sender.row, new RequestValues(arrived.head, body))) {
     outcomes.emit("subscription", { node: node.id, ...subscription });
   }
 }
@@ -184,7 +188,7 @@ function readTold({ arrived, endpoint, body }: Decoded): SenderDelivery {
   const { sender, authenticator } = endpoint;
   if (!sender) return untold;
   const { row } = sender;
-  const { events, ...ids } = readSenderDelivery(row, new Fields(arrived.head, body));
+  const { events, ...ids } = readSenderDelivery(row, new RequestValues(arrived.head, body));
   const isSafe = (text: string, sources: readonly Source[]) =>
     sources.every(isInBody) || !authenticator.redactor.contains(text);
   return {
@@ -197,11 +201,12 @@ function readTold({ arrived, endpoint, body }: Decoded): SenderDelivery {
 function filter(
   { arrived, endpoint, sent: { content } }: Decoded,
   events: readonly string[],
-): ReturnType<Filter["judge"]> {
-  if (!endpoint.filter) return { event: events[0] };
+): ReturnType<typeof filterRequest> {
+  const { config } = endpoint;
+  if (config.events.length + config.conditions.length === 0) return { event: events[0] };
   const text = () => toBodyText(content);
   const payload = () => readPayload(arrived, endpoint, content);
-  return endpoint.filter.judge({ events, head: arrived.head, text, payload });
+  return filterRequest(config, { events, head: arrived.head, text, payload });
 }
 
 /** The text that the flow gets, or that of the bytes. */

@@ -1,22 +1,21 @@
 // Requests that missed the endpoint that they were probably meant for.
 
 import type { NodeAPI } from "node-red";
+import type { Reason } from "../request/problem";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { normaliseAddress, RateBound } from "../auth/limits";
-import type { Reason } from "../auth/authenticator";
 import { recognise } from "../auth/diagnosis";
 import { findEventField } from "../auth/senders/table";
-import { fieldValues } from "../request/header-fields";
+import { fieldValues, parseTarget } from "../request/head";
+import { getPathKey } from "../request/path-patterns";
 import { defaults } from "../config/fields";
 import { isAdminPath, normalisePath } from "../config/paths";
 import { text } from "../config/values";
 import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";
 import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";
-import { acceptsMethod, type Endpoint, mayGreetBy } from "../flow/endpoint";
-import type { EndpointRegistry } from "../flow/endpoints";
+import { acceptsMethod, type Endpoint, type EndpointRegistry, mayGreetBy } from "../flow/endpoint";
 import { listSavedNodes } from "../flow/node-red-internals";
-import { getPathKey, parseTarget } from "../request/target";
 import { clientAddress, findOwnMountPath } from "./host-internals";
 
 interface MissedOptions {

@@ -4,7 +4,7 @@ import type { Express } from "express";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthResult, BodyVerdict, LongVerification, PendingVerification } from "../auth/authenticator";
 import { findNetwork } from "../auth/limits";
-import type { RequestHead } from "../request/header-fields";
+import type { RequestHead, Target } from "../request/head";
 import type { DeployGate } from "../flow/deploy-gate";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { readBody } from "../request/body";
@@ -12,7 +12,6 @@ import { DecodedBody } from "../request/decode";
 import { bodyMemory } from "../request/memory";
 import type { UploadedFile } from "../request/multipart";
 import { ReasonError, Problem, problems } from "../request/problem";
-import type { Target } from "../request/target";
 import { clientAddress, readMark } from "./host-internals";
 
 /**
@@ -69,7 +68,7 @@ interface SeenBody {
 }
 
 /** A request whose head was checked. */
-export interface Judged {
+interface Judged {
   readonly endpoint: Endpoint;
   readonly result: AuthResult;
 }
@@ -79,14 +78,10 @@ export interface Received {
   readonly endpoint: Endpoint;
   /** Who has sent it, the reply to a handshake, or the problem. */
   readonly verdict: BodyVerdict;
-  /** Missing where the body was not read. */
-  readonly bytes?: Buffer;
-  /** Whether these are the bytes as sent. */
+  /** Missing where it was not read. */
+  readonly body?: DecodedBody;
+  /** Whether the bytes of the body are those that were sent. */
   readonly hasBytes?: boolean;
-  /** Replaces the bytes. */
-  readonly parsed?: ParsedBody | undefined;
-  /** The body as it was decoded to be verified. */
-  readonly decoded?: DecodedBody | undefined;
 }
 
 /** A body that a middleware in front has parsed. */
@@ -177,27 +172,25 @@ export async function receive(arrived: Arrived, { endpoint, result }: Judged): P
   const judged = "authenticate" in result ? await result.authenticate() : result;
   if (judged instanceof Problem || "status" in judged) return { endpoint, verdict: judged };
   const pending = "credential" in judged ? undefined : judged;
-  const maxBytes = Math.min(endpoint.maxBodyBytes, pending?.limit?.bytes ?? Infinity);
+  const maxBytes = Math.min(endpoint.maxBodyBytes, pending?.maxBody?.bytes ?? Infinity);
   const front = takeFromFront(arrived, pending);
-  const lease = pending?.isUnverified ? bodyMemory.unverified.lease(findNetwork(arrived.ip)) : undefined;
+  const network = () => findNetwork(arrived.ip);
+  const lease = pending?.isUnverified ? bodyMemory.unverified.lease(network()) : undefined;
   const read = front?.bytes ?? (await readBody(arrived.request, maxBytes, lease));
   const bytes = Buffer.isBuffer(read) && read.length > maxBytes ? problems.bodyTooLarge : read;
-  if (bytes === problems.bodyTooLarge) return { endpoint, verdict: pending?.limit?.otherwise ?? bytes };
+  if (bytes === problems.bodyTooLarge) return { endpoint, verdict: pending?.maxBody?.otherwise ?? bytes };
   if (bytes instanceof Problem) return { endpoint, verdict: bytes };
   const { hasBytes = true, parsed } = front ?? {};
-  if ("credential" in judged) return { endpoint, verdict: judged, bytes, hasBytes, parsed };
-  const network = findNetwork(arrived.ip);
-  const isSigned = judged.needsBytes;
-  const decoded = new DecodedBody({ network, request: arrived.request, parsed, isSigned }, bytes);
-  const verdict = "verifyLater" in judged ? await verifyLater(arrived, judged, decoded) : judged.verify(bytes, decoded);
-  return { endpoint, verdict, bytes, hasBytes, parsed, decoded };
+  const described = { network, request: arrived.request, parsed, isSigned: pending?.needsBytes ?? false };
+  const body = new DecodedBody(described, bytes);
+  if ("credential" in judged) return { endpoint, verdict: judged, body, hasBytes };
+  const verdict = "verifyLater" in judged ? await verifyLater(network(), judged, body) : judged.verify(body);
+  return { endpoint, verdict, body, hasBytes };
 }
 
 /** The bytes of bodies that wait to be verified are counted. */
-async function verifyLater({ ip }: Arrived, pending: LongVerification, decoded: DecodedBody): Promise<BodyVerdict> {
-  const { unverified } = bodyMemory;
-  const { bytes } = decoded;
-  const verdict = await unverified.hold(findNetwork(ip), bytes.length, () => pending.verifyLater(bytes, decoded));
+async function verifyLater(network: string, pending: LongVerification, body: DecodedBody): Promise<BodyVerdict> {
+  const verdict = await bodyMemory.unverified.hold(network, body.bytes.length, () => pending.verifyLater(body));
   return verdict ?? problems.memoryFull;
 }
 
@@ -210,14 +203,14 @@ async function verifyLater({ ip }: Arrived, pending: LongVerification, decoded: 
 export async function waitForFlows(
   { response, ip, shared }: Arrived,
   deployGate: DeployGate,
-  { bytes, verdict }: Partial<Received> = shared.received ?? {},
+  { body, verdict }: Partial<Received> = shared.received ?? {},
 ): Promise<boolean> {
   const network = findNetwork(ip);
   const isVerified = "credential" in (verdict ?? shared.judged?.result ?? {});
   const wait = () => deployGate.wait(response, isVerified ? undefined : network);
-  if (!deployGate.isClosed || !bytes) return wait();
+  if (!deployGate.isClosed || !body) return wait();
   const budget = verdict instanceof Problem ? bodyMemory.unverified : bodyMemory.verified;
-  return (await budget.hold(network, bytes.length, wait)) ?? false;
+  return (await budget.hold(network, body.bytes.length, wait)) ?? false;
 }
 
 /** The body, where a layer in front has read it: the bytes as sent, or a parsed value. */
@@ -227,7 +220,7 @@ function takeFromFront(
 ): { bytes: Buffer; hasBytes: boolean; parsed?: ParsedBody } | undefined {
   const { rawBody, body: value, files, headers } = request;
   // After a deploy, another endpoint gets what was read for the one before.
-  const own = shared.received?.bytes ?? rawBody;
+  const own = shared.received?.body?.bytes ?? rawBody;
   if (Buffer.isBuffer(own)) return { bytes: own, hasBytes: true };
   if (!request[readMark] && !request.readableDidRead) return undefined;
   const isEmpty = value === undefined || (shared.body?.isEmpty === true && JSON.stringify(value) === shared.body.json);
@@ -246,6 +239,6 @@ function takeFromFront(
 export function takeChangedBody({ shared }: Arrived): ParsedBody | undefined {
   const { body, received } = shared;
   shared.body = undefined;
-  const isChanged = received?.bytes !== undefined && body !== undefined && JSON.stringify(body.value) !== body.json;
+  const isChanged = received?.body !== undefined && body !== undefined && JSON.stringify(body.value) !== body.json;
   return isChanged ? { value: body.value } : undefined;
 }

@@ -4,14 +4,15 @@ import { TextDecoder } from "node:util";
 import { decodeContent } from "./body";
 import { type Charset, findCharset, TextReader, utf8 } from "./charset";
 import { type FormFields, readFields, toPlainForm } from "./form";
+import { fieldValues, type RequestHead } from "./head";
 import { type Json, parseJson, secureJson } from "./json";
-import { isXmlType, jsonType, parseMediaType, textType } from "./media-types";
-import { isMultipart, parseMultipart, type UploadedFile } from "./multipart";
+import { isMultipart, isXmlType, jsonType, parseMediaType, textType } from "./media-types";
+import { parseMultipart, type UploadedFile } from "./multipart";
 import { ReasonError, Problem, problems } from "./problem";
 
 interface BodyDescription {
-  /** Of the sender; missing for a stored body, which is not counted. */
-  network?: string;
+  /** Of the sender, asked for a packed body; missing for a stored one, which is not counted. */
+  network?: () => string;
   /** The value of a body parser in front. */
   parsed?: { readonly value: unknown; readonly files?: UploadedFile[] } | undefined;
   /** Whether the bytes were signed, and the header fields were not. */
@@ -48,19 +49,21 @@ export class DecodedBody {
   }
 
   /** By the header fields as sent, of which Node.js takes the first. */
-  static of({ rawHeaders }: { readonly rawHeaders: readonly string[] }, bytes: Buffer): DecodedBody {
-    const find = (name: string) => {
-      const index = rawHeaders.findIndex((each, at) => at % 2 === 0 && each.toLowerCase() === name);
-      return index === -1 ? undefined : rawHeaders[index + 1];
-    };
-    const headers = { "content-type": find("content-type"), "content-encoding": find("content-encoding") };
-    return new DecodedBody({ request: { headers } }, bytes);
+  static of({ rawHeaders }: Pick<RequestHead, "rawHeaders">, bytes: Buffer): DecodedBody {
+    const [type] = fieldValues(rawHeaders, "content-type");
+    const [codings] = fieldValues(rawHeaders, "content-encoding");
+    return new DecodedBody({ request: { headers: { "content-type": type, "content-encoding": codings } } }, bytes);
+  }
+
+  /** The value of a body parser in front, which replaces the bytes. */
+  get parsed(): BodyDescription["parsed"] {
+    return this.#described.parsed;
   }
 
   /** Whether content codings must be undone. */
   get isPacked(): boolean {
-    const { request, parsed } = this.#described;
-    return !parsed && (request.headers["content-encoding"] ?? "identity").toLowerCase() !== "identity";
+    const { request } = this.#described;
+    return !this.parsed && (request.headers["content-encoding"] ?? "identity").toLowerCase() !== "identity";
   }
 
   /**
@@ -87,7 +90,7 @@ export class DecodedBody {
   async #unpack(limit: number): Promise<Content | Problem> {
     const { network, request, isSigned } = this.#described;
     const { "content-type": type, "content-encoding": codings } = request.headers;
-    const bytes = codings === undefined ? this.bytes : await decodeContent(this.bytes, codings, limit, network);
+    const bytes = codings === undefined ? this.bytes : await decodeContent(this.bytes, codings, limit, network?.());
     return (this.#content = bytes instanceof Problem ? bytes : plain(bytes, type, isSigned));
   }
 }

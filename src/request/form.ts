@@ -2,7 +2,7 @@
 
 import { type Charset, findCharset, TextReader, utf8 } from "./charset";
 import { Problem, problems } from "./problem";
-import { toObject } from "./target";
+import { toObject } from "./head";
 
 /** How many fields or parts a form may have. */
 export const maxParts = 1000;

@@ -1,6 +1,7 @@
 // Media types, and which of them are texts.
 
 import { MIMEType } from "node:util";
+import { fieldValues, type RequestHead } from "./head";
 
 /** RFC 6839 §3.1: +json; the top-level type does not matter. */
 export const jsonType = /^application\/json$|\+json$/;
@@ -26,4 +27,18 @@ export function parseMediaType(contentType = ""): MIMEType | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether a body is a form with files, by its content type. */
+export function isMultipart(contentType = ""): boolean {
+  // Parsing each content type would take longer than all the rest.
+  return /^\s*multipart\//i.test(contentType) && parseMediaType(contentType)?.essence === "multipart/form-data";
+}
+
+/** Which kind of form a request has by its content type, if it has one, and no other type. */
+export function findFormKind({ rawHeaders }: Pick<RequestHead, "rawHeaders">): "urlencoded" | "multipart" | undefined {
+  const [type = "", ...repeated] = fieldValues(rawHeaders, "content-type");
+  if (repeated.length > 0) return undefined;
+  if (/^application\/x-www-form-urlencoded *(?:;|$)/i.test(type)) return "urlencoded";
+  return isMultipart(type) ? "multipart" : undefined;
 }

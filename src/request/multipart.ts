@@ -5,7 +5,7 @@ import { findCharset, TextReader, utf8 } from "./charset";
 import { type FieldValue, findOwnCharset, type FormFields, maxParts, unescape } from "./form";
 import { isTextType, isXmlType, parseMediaType } from "./media-types";
 import { Problem, problems } from "./problem";
-import { toObject } from "./target";
+import { toObject } from "./head";
 
 /** RFC 2046 §5.1.1, without its limits on characters, which some senders ignore. */
 const boundaryForm = /^[ -~]{1,70}$/;
@@ -27,12 +27,6 @@ export interface MultipartForm {
   /** Brackets in names mean nothing. */
   fields: FormFields;
   files: UploadedFile[];
-}
-
-/** Whether a body is a form with files, by its content type. */
-export function isMultipart(contentType = ""): boolean {
-  // Parsing each content type would take longer than all the rest.
-  return /^\s*multipart\//i.test(contentType) && parseMediaType(contentType)?.essence === "multipart/form-data";
 }
 
 /** A part of a form, before its text is read. */

@@ -1,6 +1,17 @@
-// Paths with parameters, such as `/devices/:id/state`, as in Express.
+// Which paths are the same, also those with parameters, such as `/devices/:id/state`: as in Express.
 
-import { getPathKey } from "./target";
+/**
+ * Paths of the same endpoint have the same key: letter case and one trailing slash are ignored, as in Express.
+ * Percent-encoding is not decoded.
+ */
+export function getPathKey(path: string): string {
+  return toLowerCase(path.endsWith("/") ? path.slice(0, -1) : path);
+}
+
+/** Only ASCII letters, as Express compares. */
+function toLowerCase(path: string): string {
+  return path.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
 
 const parameterSegment = /^:[A-Za-z0-9_]+$/;
 
@@ -40,66 +51,25 @@ export function hasCaseOf(pattern: string, path: string): boolean {
   return pattern.split("/").every((segment, index) => parameterSegment.test(segment) || segment === segments[index]);
 }
 
-interface PatternBranch {
-  readonly literals: Map<string, PatternBranch>;
-  parameter: PatternBranch | undefined;
-  /** The key of the pattern that ends here. */
-  key: string | undefined;
-}
-
 /**
- * Finds the pattern of a path in a tree of segments: the time grows with the number of patterns that a path could still
- * match at each of its segments, and not with the number of all.
+ * Prepares the search for the pattern of a path: the one with the most literal segments; of several, the one whose
+ * literal comes first.
+ *
+ * @param keys of `getPatternKey`
+ * @returns the key of the pattern
  */
-export class PathPatterns {
-  readonly #root: PatternBranch = createBranch();
-
-  /** @param keys of `getPatternKey` */
-  constructor(keys: Iterable<string>) {
-    for (const key of keys) this.#add(key);
-  }
-
-  #add(key: string): void {
-    let branch = this.#root;
-    for (const segment of toSegments(key)) {
-      if (segment === ":") branch = branch.parameter ??= createBranch();
-      else {
-        const next = branch.literals.get(segment) ?? createBranch();
-        branch.literals.set(segment, next);
-        branch = next;
-      }
-    }
-    branch.key = key;
-  }
-
-  /** The key of the pattern with the most literal segments; of several, the one whose literal comes first. */
-  find(path: string): string | undefined {
-    return findBest(this.#root, toSegments(getPathKey(path)), 0)?.key;
-  }
-}
-
-interface PatternMatch {
-  readonly key: string;
-  readonly literals: number;
-}
-
-function findBest(branch: PatternBranch, segments: readonly string[], index: number): PatternMatch | undefined {
-  const segment = segments[index];
-  if (segment === undefined) return branch.key === undefined ? undefined : { key: branch.key, literals: 0 };
-  const literal = branch.literals.get(segment);
-  const byLiteral = literal && findBest(literal, segments, index + 1);
-  // A value is never empty.
-  const others = segment === "" ? undefined : branch.parameter;
-  const byParameter = others && findBest(others, segments, index + 1);
-  if (!byLiteral) return byParameter;
-  const found = { key: byLiteral.key, literals: byLiteral.literals + 1 };
-  return byParameter && byParameter.literals > found.literals ? byParameter : found;
-}
-
-function toSegments(key: string): string[] {
-  return key.split("/").slice(1);
-}
-
-function createBranch(): PatternBranch {
-  return { literals: new Map(), parameter: undefined, key: undefined };
+export function preparePatterns(keys: readonly string[]): (path: string) => string | undefined {
+  const patterns = keys.map((key) => ({
+    key,
+    parameters: key.split(":").length,
+    /** A slash, which stands for a literal, comes before a colon. */
+    shape: key.replace(/[^:/]+/g, ""),
+    // All other characters of a key mean themselves; a value is never empty.
+    form: new RegExp(`^${key.replaceAll(".", "\\.").replaceAll(":", "[^/]+")}$`),
+  }));
+  patterns.sort((one, other) => one.parameters - other.parameters || (one.shape < other.shape ? -1 : 1));
+  return (path) => {
+    const wanted = getPathKey(path);
+    return patterns.find(({ form }) => form.test(wanted))?.key;
+  };
 }

@@ -2,10 +2,10 @@
 
 import { STATUS_CODES } from "node:http";
 
-/** Why, for the operator: a key under `whyNot` in the message catalog, with its values. */
-interface ProblemReason {
-  readonly key: string;
-  readonly values: Readonly<Record<string, string>>;
+/** Why, for the operator: a key under `whyNot` in the message catalog, with its values. Never a secret or a token. */
+export interface Reason {
+  key: string;
+  values: Record<string, string | number>;
 }
 
 /** A refusal: an RFC 9457 problem with constant text. */
@@ -22,7 +22,7 @@ export class Problem {
     readonly status: number,
     readonly detail: string,
     readonly headers: Readonly<Record<string, string>> = {},
-    readonly reason?: ProblemReason,
+    readonly reason?: Reason,
   ) {
     // RFC 9457 §4.2.1: with about:blank, the title is the status phrase.
     this.body = JSON.stringify({ type: "about:blank", title: STATUS_CODES[status], status, detail });
@@ -34,7 +34,7 @@ export class Problem {
   }
 
   /** The same problem with what the operator should know. */
-  because(key: string, values: ProblemReason["values"]): Problem {
+  because(key: string, values: Reason["values"]): Problem {
     return new Problem(this.name, this.status, this.detail, this.headers, { key, values });
   }
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { unescape } from "node:querystring";
 import type { UploadedFile } from "./multipart";
-import { type Parameters, toObject } from "./target";
+import { fieldValues, type Parameters, toObject } from "./head";
 
 /** The place of the credential. */
 export interface CredentialPlace {
@@ -79,7 +79,7 @@ function withoutField(headers: IncomingMessage["headers"], place: CredentialPlac
 }
 
 /** Redacts the segments of a path: those of parameters may be a secret. */
-export function redactPath(path: string, redactor: CredentialPlace["redactor"]): string {
+function redactPath(path: string, redactor: CredentialPlace["redactor"]): string {
   const redactSegment = (segment: string) => {
     const text = unescape(segment);
     return redactor.contains(text) ? encodeURIComponent(redactor.redact(text)) : segment;
@@ -94,6 +94,18 @@ function withoutParameter(search: string, { parameter, redactor }: CredentialPla
   const read = new URLSearchParams(sent);
   const redacted = new URLSearchParams(Array.from(read, (pair) => pair.map((text) => redactor.redact(text))));
   return String(redacted) === String(read) ? sent : String(redacted);
+}
+
+/**
+ * Whether middleware in front has removed a credential.
+ *
+ * @param request its header fields, as middleware has left them, and as sent
+ */
+export function isCredentialRemoved(
+  { fields }: { readonly fields: readonly string[] },
+  { headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">,
+): boolean {
+  return fields.some((field) => headers[field] === undefined && fieldValues(rawHeaders, field).length > 0);
 }
 
 /** Removes the credential from the request itself: `msg.res.req` shows it no more than `msg.req`. */

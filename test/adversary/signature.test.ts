@@ -7,16 +7,17 @@ import { problems } from "../../src/request/problem";
 import { signSns, topicArn } from "../harness/certified";
 import { shouldGrowEvenly } from "../harness/cost";
 import { signers } from "../harness/signers";
-import { authenticatorFor } from "../harness/verification";
+import { authenticatorFor, judgeRequest } from "../harness/verification";
 
 function verdictOn(
   authenticator: Authenticator,
   rawHeaders: string[],
   body: Buffer,
 ): ReturnType<PendingVerification["verify"]> {
-  const entry = authenticator.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
+  const head = { method: "POST", rawHeaders, search: "" };
+  const entry = authenticator.begin(head, Date.now());
   if ("authenticate" in entry || "verifyLater" in entry) throw new Error("no signature by a secret");
-  return "verify" in entry ? entry.verify(body) : entry;
+  return "verify" in entry ? entry.verify(DecodedBody.of(head, body)) : entry;
 }
 
 /** Unpacked by brotli, they are `{"forged":true}`; as JSON, they begin an object with a name that ends with a quote. */
@@ -42,17 +43,9 @@ describe("a body that is signed as it is, and another one when it is unpacked", 
     ];
     for (const [authenticator, genuine] of of) {
       const body = polyglotOf(genuine);
-      const judge = async (rawHeaders: string[]) => {
-        const entry = authenticator.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
-        if ("verify" in entry) return entry.verify(body);
-        return "verifyLater" in entry ? entry.verifyLater(body) : undefined;
-      };
-      should(await judge(packed)).have.property("status", 401);
-      const { reasons } = authenticator.explain({
-        head: { method: "POST", rawHeaders: packed, search: "" },
-        body,
-        at: 0,
-      });
+      const head = { method: "POST", rawHeaders: packed, search: "" };
+      should(await judgeRequest(authenticator, head, body, Date.now())).have.property("status", 401);
+      const { reasons } = authenticator.explain({ head, body, at: 0 });
       reasons.map((reason) => reason.key).should.containEql("bodyPacked");
     }
   });

@@ -9,14 +9,13 @@ import { TokenAuthenticator } from "../../src/auth/token";
 import type { ReplyByFlow, ReplyNow, WebhookConfig } from "../../src/config/parse";
 import type { DuplicateGuard } from "../../src/deliveries/duplicates";
 import { DeployGate } from "../../src/flow/deploy-gate";
-import type { Endpoint } from "../../src/flow/endpoint";
-import { EndpointRegistry } from "../../src/flow/endpoints";
+import { type Endpoint, EndpointRegistry } from "../../src/flow/endpoint";
 import { type FlowReply, OwedReplies } from "../../src/flow/flow-reply";
 import { Outcomes } from "../../src/flow/outcomes";
 import { handleRequest } from "../../src/http/handle-request";
 import { arrive } from "../../src/http/receive-request";
 import { type Problem, problems } from "../../src/request/problem";
-import { parseTarget } from "../../src/request/target";
+import { parseTarget } from "../../src/request/head";
 import { token } from "./flow";
 
 /** A flow answers by Express's responses. */
@@ -94,6 +93,8 @@ export class Reception {
       config: {
         path: "/hook",
         methods: ["POST"],
+        events: [],
+        conditions: [],
         reply: this.reply,
         rawBody: false,
         guaranteed: false,
@@ -104,7 +105,6 @@ export class Reception {
       sender: sender && { id: sender, row: senders[sender] },
       maxBodyBytes,
       limits: undefined,
-      filter: undefined,
       duplicates: this.duplicates,
       guaranteed: undefined,
       owed: new OwedReplies(),

@@ -1,8 +1,9 @@
-import type { Authenticated, Authenticator } from "../../src/auth/authenticator";
+import type { Authenticated, Authenticator, BodyVerdict } from "../../src/auth/authenticator";
 import { createAuthenticator } from "../../src/auth/create-authenticator";
 import type { Scheme } from "../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../src/auth/senders/table";
-import type { RequestHead } from "../../src/request/header-fields";
+import { DecodedBody } from "../../src/request/decode";
+import type { RequestHead } from "../../src/request/head";
 import { settleScheme } from "../../src/auth/signature/scheme";
 import { type Secrets, Verifier } from "../../src/auth/signature/verifier";
 import type { SignatureAccess } from "../../src/config/parse";
@@ -41,6 +42,25 @@ export function authenticatorFor(sender: SenderId, given: Partial<SignatureAcces
   return authenticator;
 }
 
+/**
+ * Takes a request through an authenticator.
+ *
+ * @param at in ms since the epoch
+ */
+export async function judgeRequest(
+  authenticator: Authenticator,
+  head: RequestHead,
+  body: string | Buffer,
+  at: number,
+  ip?: string,
+): Promise<BodyVerdict> {
+  const begun = authenticator.begin(head, at, ip);
+  const result = "authenticate" in begun ? await begun.authenticate() : begun;
+  const decoded = DecodedBody.of(head, Buffer.from(body));
+  if ("verifyLater" in result) return result.verifyLater(decoded);
+  return "verify" in result ? result.verify(decoded) : result;
+}
+
 /** Takes a request to its verdict. */
 export function verdictOn(setup: Setup, { head, body, at }: Came): Authenticated | string {
   const { scheme, secrets, publicUrl, sender } = setup;
@@ -48,7 +68,7 @@ export function verdictOn(setup: Setup, { head, body, at }: Came): Authenticated
   if (!(verifier instanceof Verifier)) return verifier.rule;
   const check = verifier.begin(head, at * 1000);
   if ("kind" in check) return check.kind;
-  const verdict = check.verify(body);
+  const verdict = check.verify(DecodedBody.of(head, body));
   return "kind" in verdict ? verdict.kind : verdict;
 }
 

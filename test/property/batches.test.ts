@@ -2,10 +2,9 @@ import fc from "fast-check";
 import should from "should";
 import type { Sender, Source } from "../../src/auth/senders/sender";
 import { senderIds, senders } from "../../src/auth/senders/table";
-import { Fields } from "../../src/auth/request-values";
-import { readSenderDelivery } from "../../src/auth/sender-delivery";
+import { readSenderDelivery, RequestValues } from "../../src/auth/request-values";
 import { composeDuplicateKey } from "../../src/deliveries/duplicates";
-import { Filter } from "../../src/flow/filter";
+import { filterRequest } from "../../src/flow/filter";
 import { DecodedBody } from "../../src/request/decode";
 import { seed } from "../harness/property";
 
@@ -53,7 +52,7 @@ function write({ list, event, id, scope }: Batch, elements: readonly Element[]):
 function read(row: Sender, body: string, contentType = "application/json") {
   const head = { method: "POST", rawHeaders: ["Content-Type", contentType], search: "" };
   const decoded = DecodedBody.of(head, Buffer.from(body));
-  const told = readSenderDelivery(row, new Fields(head, decoded));
+  const told = readSenderDelivery(row, new RequestValues(head, decoded));
   const key = composeDuplicateKey("", { head, body: decoded, id: told.key, isIdLoose: false });
   return { ...told, head, key };
 }
@@ -61,9 +60,8 @@ function read(row: Sender, body: string, contentType = "application/json") {
 /** The topic, or nothing where the flow is not started. */
 function pass(events: readonly string[], row: Sender, body: string, contentType?: string): string | undefined {
   const { events: given, head } = read(row, body, contentType);
-  const passed = new Filter({ events, conditions: [] }).judge({
-    ...{ events: given, head, text: () => body, payload: () => body },
-  });
+  const request = { events: given, head, text: () => body, payload: () => body };
+  const passed = filterRequest({ events, conditions: [] }, request);
   return passed && "event" in passed ? passed.event : undefined;
 }
 
@@ -147,7 +145,7 @@ describe("a CloudEvent", () => {
       const event = { specversion: "1.0", type, source, id };
       const told = (rawHeaders: string[], body: unknown) => {
         const head = { method: "POST", rawHeaders, search: "" };
-        const fields = new Fields(head, DecodedBody.of(head, Buffer.from(JSON.stringify(body))));
+        const fields = new RequestValues(head, DecodedBody.of(head, Buffer.from(JSON.stringify(body))));
         return readSenderDelivery(senders.cloudevents, fields);
       };
       const headers = Object.entries(event).flatMap(([name, value]) => [`ce-${name}`, escape(value)]);

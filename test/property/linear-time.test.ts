@@ -16,8 +16,9 @@ describe("the time to check a request", () => {
       const authenticator = authenticatorFor(id, { secret, settings: { publicUrl } });
       const body = Buffer.from('{"a":1}');
       const check = (rawHeaders: string[]) => {
-        const result = authenticator.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
-        if ("verify" in result) result.verify(body);
+        const head = { method: "POST", rawHeaders, search: "" };
+        const result = authenticator.begin(head, Date.now());
+        if ("verify" in result) result.verify(DecodedBody.of(head, body));
       };
       const fields = [...fieldsReadFor(senders[id])];
       await shouldGrowEvenly((size) => {
@@ -108,7 +109,7 @@ describe("the time to read a body", () => {
       const rawHeaders = [...signature, ...types];
       const result = authenticator.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
       if (!("verify" in result)) throw new Error("It is decided without the body.");
-      const verdict = result.verify(body, new Unread({ request: { headers: { "content-type": form } } }, body));
+      const verdict = result.verify(new Unread({ request: { headers: { "content-type": form } } }, body));
       should(verdict).equal(problems.signatureInvalid);
     }
   });

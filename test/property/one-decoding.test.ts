@@ -105,7 +105,7 @@ describe("signed values of a body", () => {
       const result = authenticators[kind].begin(head, Date.now());
       if (!("verify" in result)) throw new Error("no verification by the body");
       const decoded = DecodedBody.of(head, body);
-      const verdict = result.verify(body, decoded);
+      const verdict = result.verify(decoded);
       if (!("credential" in verdict)) return;
       const content = await decoded.decode(1024 * 1024);
       if (content instanceof Problem) throw new Error(content.name);

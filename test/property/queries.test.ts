@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import "should";
-import { findParameters } from "../../src/request/target";
+import { findParameters } from "../../src/request/head";
 import { shouldGrowEvenly } from "../harness/cost";
 import { seed } from "../harness/property";
 

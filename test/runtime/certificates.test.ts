@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
-import { keptFileName } from "../../src/auth/kept-publications";
+import { keptFileName } from "../../src/auth/published";
 import { sqliteIsHere } from "../../src/config/stores";
 import { type CertifiedKey, createCertificate } from "../harness/certificates";
 import { signPaypal, signSns, topicArn, webhookId } from "../harness/certified";

@@ -3,6 +3,7 @@ import { mock } from "node:test";
 import should from "should";
 import smartcar from "smartcar";
 import type { SenderId } from "../../src/auth/senders/table";
+import { DecodedBody } from "../../src/request/decode";
 import { seed } from "../harness/property";
 import { signers } from "../harness/signers";
 import { authenticatorFor } from "../harness/verification";
@@ -16,7 +17,7 @@ const challenges = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);
 function replyOf(sender: SenderId, { fields, body }: Sent): unknown {
   const head = { method: "POST", rawHeaders: fields.flat(), search: "" };
   const entry = authenticatorFor(sender, { secret }).begin(head, at * 1000);
-  const answer = "verify" in entry ? entry.verify(body) : entry;
+  const answer = "verify" in entry ? entry.verify(DecodedBody.of(head, body)) : entry;
   return "body" in answer ? JSON.parse(answer.body) : answer;
 }
 

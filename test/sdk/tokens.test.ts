@@ -10,6 +10,7 @@ import { findJwtPreset, type JwtSenderId } from "../../src/auth/senders/table";
 import { parseConfig } from "../../src/config/parse";
 import { sharedKey, signToken } from "../harness/jwt";
 import { seed } from "../harness/property";
+import { judgeRequest } from "../harness/verification";
 
 /** When all requests come, in seconds since the epoch. */
 const now = 1_767_225_600;
@@ -113,10 +114,9 @@ async function isAccepted(sender: JwtSenderId, token: string, body: string): Pro
   const authenticator = createAuthenticator(config);
   if ("rule" in authenticator) throw new Error(authenticator.rule);
   const rawHeaders = [findJwtPreset(sender)?.headerParameter ?? "", token];
-  const begun = authenticator.begin({ method: "POST", rawHeaders, search: "" }, now * 1000);
-  const known = "authenticate" in begun ? await begun.authenticate() : begun;
-  const verdict = "verify" in known ? known.verify(Buffer.from(body)) : known;
-  return "credential" in verdict;
+  return (
+    "credential" in (await judgeRequest(authenticator, { method: "POST", rawHeaders, search: "" }, body, now * 1000))
+  );
 }
 
 describe("JSON Web Tokens beside the senders' own libraries", () => {

@@ -1,7 +1,6 @@
 // The sections of the form: their headings summarise them, and problems open them.
 
-import { testBody } from "../../../src/auth/present";
-import { makeTestRequest } from "../../../src/auth/sample";
+import { makeTestRequest, testBody } from "../../../src/auth/present";
 import { type Sender, signsQuery } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";

@@ -4,24 +4,24 @@ import type { SignatureAccess } from "../../config/parse";
 import type { BrokenRule } from "../../config/fields";
 import type { DecodedBody } from "../../request/decode";
 import { type Problem, problems } from "../../request/problem";
-import type {
-  Authenticated,
+import {
+  type Authenticated,
   Authenticator,
-  AuthResult,
-  Explanation,
-  PendingVerification,
-  RefusedRequestFacts,
+  type AuthResult,
+  byTest,
+  type Explanation,
+  type PendingVerification,
+  type RefusedRequestFacts,
 } from "../authenticator";
 import { Handshakes } from "../handshakes";
 import { testField } from "../present";
-import { Redactor } from "../redactor";
 import { type Scheme, schemeForSecret } from "../senders/sender";
 import { type SenderId, senders } from "../senders/table";
 import type { NodeTestCredentials } from "../test-credentials";
-import { byTest } from "../token";
-import { explainSignature } from "./explain-signature";
+import { explainSignature } from "../diagnosis";
 import { maxReadBytes } from "../request-values";
-import { findFormKind, type RequestHead } from "../../request/header-fields";
+import type { RequestHead } from "../../request/head";
+import { findFormKind } from "../../request/media-types";
 import { parseHandshakes, parseScheme, settleScheme } from "./scheme";
 import { Verifier } from "./verifier";
 
@@ -59,35 +59,26 @@ interface Signing {
   handshakes: Handshakes;
 }
 
-class SignatureAuthenticator implements Authenticator {
-  readonly missing = problems.signatureMissing;
-  readonly methods: readonly string[];
-  readonly scheme: Scheme;
-  readonly fields: readonly string[];
-  readonly hidden: readonly string[];
-  readonly redactor: Redactor;
-  /** For a custom sender that sends its secret in the query. */
-  readonly parameter: string | undefined;
+class SignatureAuthenticator extends Authenticator {
   readonly #access: SignatureAccess;
   readonly #signing: Signing;
-  readonly #testCredentials: NodeTestCredentials;
 
   constructor(access: SignatureAccess, signing: Signing, testCredentials: NodeTestCredentials) {
     const { secret, secondSecret, verifyToken } = access;
-    const { alg, sig } = signing.scheme;
+    const { scheme, handshakes } = signing;
+    const { alg, sig } = scheme;
+    const fields = sig.headers.map((name) => name.toLowerCase());
+    const hidden = alg === "token" ? [...fields, testField] : [testField];
+    // A custom sender may send its secret in the query.
+    const parameter = alg === "token" && sig.source?.startsWith("query:") ? sig.source.slice(6) : undefined;
+    const facts = { missing: problems.signatureMissing, handshakeMethods: handshakes.methods, scheme, fields, hidden };
+    super({ ...facts, parameter }, [secret, secondSecret, verifyToken], testCredentials);
     this.#access = access;
     this.#signing = signing;
-    this.scheme = signing.scheme;
-    this.methods = signing.handshakes.methods;
-    this.fields = sig.headers.map((name) => name.toLowerCase());
-    this.hidden = alg === "token" ? [...this.fields, testField] : [testField];
-    this.parameter = alg === "token" && sig.source?.startsWith("query:") ? sig.source.slice(6) : undefined;
-    this.#testCredentials = testCredentials;
-    this.redactor = new Redactor([secret, secondSecret, verifyToken], () => testCredentials.tokens());
   }
 
   begin(head: RequestHead, at: number): AuthResult {
-    return this.#testCredentials.isTest(head)
+    return this.testCredentials.isTest(head)
       ? byTest
       : this.#signing.handshakes.begin(head, () => this.#verify(head, at));
   }
@@ -98,15 +89,15 @@ class SignatureAuthenticator implements Authenticator {
     const check = verifier.begin(head, at);
     // The sender learns only whether there was a signature.
     if ("kind" in check) return check.kind === "missing" ? problems.signatureMissing : problems.signatureInvalid;
-    const verify = (body: Buffer, decoded?: DecodedBody) => {
-      const verdict = check.verify(body, decoded);
+    const verify = (body?: DecodedBody) => {
+      const verdict = check.verify(body);
       return "kind" in verdict ? problems.signatureInvalid : verdict;
     };
-    if (!verifier.readsBody) return verify(Buffer.alloc(0));
+    if (!verifier.readsBody) return verify();
     // Files make a form large, and are not read.
     const isParsed = verifier.parsesBody && !(verifier.readsForm && findFormKind(head) === "multipart");
-    const limit = isParsed ? { bytes: maxReadBytes, otherwise: problems.bodyTooLarge } : undefined;
-    return { isUnverified: true, needsBytes: verifier.coversBody, limit, verify };
+    const maxBody = isParsed ? { bytes: maxReadBytes, otherwise: problems.bodyTooLarge } : undefined;
+    return { isUnverified: true, needsBytes: verifier.coversBody, maxBody, verify };
   }
 
   #findVerifier(head: RequestHead): Verifier | undefined {

@@ -2,7 +2,7 @@
 
 import { parse, stringify } from "node:querystring";
 import type { FormFields } from "../../request/form";
-import type { Parameters } from "../../request/target";
+import type { Parameters } from "../../request/head";
 
 /** Replaces the configured query by the request's. */
 function withQuery(publicUrl: string, search: string): string {

@@ -11,8 +11,8 @@ import { coversBody, type Scheme, type Source } from "../senders/sender";
 import { createKeys, decodeSignature, decodeStrictly, signatureAlgorithms } from "./algorithms";
 import { hasOnlyTexts, listTwilioMessages, toHubspotUrl } from "./signed-urls";
 import { judgeTime } from "./time";
-import { Fields, isInBody, maxReadBytes } from "../request-values";
-import { fieldValues, type RequestHead, withoutBlanks } from "../../request/header-fields";
+import { RequestValues, isInBody, maxReadBytes } from "../request-values";
+import { fieldValues, type RequestHead, withoutBlanks } from "../../request/head";
 
 /** A list with more signatures is refused: each may cost a comparison with each secret. */
 const maxSignatures = 16;
@@ -22,6 +22,9 @@ const maxItems = 1000;
 const maxItemLength = 2048;
 /** In characters, of all signatures in a value of the body: as long as header fields can be. */
 const maxSignaturesLength = 16_384;
+
+/** Where the body is not read. */
+const unread = new DecodedBody({ request: { headers: {} } }, Buffer.alloc(0));
 
 /** Why a configuration can verify nothing. */
 type SecretRule = "secret.required" | "secret.format" | "secondSecret.format";
@@ -121,16 +124,15 @@ class SignatureCheck {
   readonly #verifier: Verifier;
   readonly #head: RequestHead;
   readonly #now: number;
-  #fields: Fields;
-  #body: DecodedBody;
+  #values: RequestValues;
+  #body = unread;
   #items: string[] | RefusalReason | undefined;
 
   constructor(verifier: Verifier, head: RequestHead, now: number) {
     this.#verifier = verifier;
     this.#head = head;
     this.#now = now;
-    this.#body = DecodedBody.of(head, Buffer.alloc(0));
-    this.#fields = new Fields(head, this.#body);
+    this.#values = new RequestValues(head);
   }
 
   judgeHead(): RefusalReason | undefined {
@@ -141,7 +143,7 @@ class SignatureCheck {
       if (value !== expected) return { kind: "valueWrong", source: `header:${name}` };
     }
     // Middleware in front may have looked at another value.
-    const repeated = ids.find((id) => id.startsWith("header:") && this.#fields.texts(id).length > 1);
+    const repeated = ids.find((id) => id.startsWith("header:") && this.#values.texts(id).length > 1);
     if (repeated) return { kind: "repeated", source: repeated };
     const signatures = sources.some(isInBody) ? undefined : this.#readSignatures();
     if (isReason(signatures)) return signatures;
@@ -151,13 +153,10 @@ class SignatureCheck {
     return inHead.map((source) => this.#readText(source)).find(isReason);
   }
 
-  /**
-   * @param body the whole body
-   * @param decoded the same, as the flow will get it
-   */
-  verify(body: Buffer, decoded = DecodedBody.of(this.#head, body)): Authenticated | RefusalReason {
-    this.#body = decoded;
-    this.#fields = new Fields(this.#head, decoded);
+  /** @param body as the flow will get it; missing where the result does not depend on it */
+  verify(body = this.#body): Authenticated | RefusalReason {
+    this.#body = body;
+    this.#values = new RequestValues(this.#head, body);
     const { scheme, keys } = this.#verifier;
     const algorithm = signatureAlgorithms[scheme.alg];
     const signatures = this.#readSignatures();
@@ -189,9 +188,9 @@ class SignatureCheck {
   }
 
   #listTwilioMessages(): Buffer[][] | RefusalReason {
-    const isForm = this.#fields.isForm && this.#body.bytes.length > 0;
+    const isForm = this.#values.isForm && this.#body.bytes.length > 0;
     const refusal = isForm ? this.#judgeBody("form:") : undefined;
-    const form = (isForm && !refusal ? this.#fields.form : undefined) ?? {};
+    const form = (isForm && !refusal ? this.#values.form : undefined) ?? {};
     if (!hasOnlyTexts(form)) return { kind: "bodyNoForm" };
     return refusal ?? listTwilioMessages(this.#verifier.publicUrl, this.#head.search, form);
   }
@@ -201,9 +200,9 @@ class SignatureCheck {
     if (this.#verifier.scheme.alg !== "code:twilio") return undefined;
     const { bytes } = this.#body;
     const source = "query:bodySHA256";
-    const digests = this.#fields.texts(source);
+    const digests = this.#values.texts(source);
     if (digests.length === 0)
-      return this.#fields.isForm || bytes.length === 0 ? undefined : { kind: "missing", source };
+      return this.#values.isForm || bytes.length === 0 ? undefined : { kind: "missing", source };
     const own = createHash("sha256").update(bytes).digest();
     const isOwn = (signed?: Buffer) => signed?.length === own.length && isSame(signed, own);
     return digests.every((text) => isOwn(decodeStrictly(text, "hex"))) ? undefined : { kind: "bodyDigestWrong" };
@@ -313,7 +312,7 @@ class SignatureCheck {
     if (source === "url:hubspot") return [toHubspotUrl(publicUrl, this.#head.search)];
     const refusal = isInBody(source) ? this.#judgeBody(source) : undefined;
     if (refusal) return refusal;
-    if (!source.startsWith("sig:")) return this.#fields.values(source, most);
+    if (!source.startsWith("sig:")) return this.#values.values(source, most);
     const items = this.#readItems();
     // While two secrets are valid, some senders write the same time for each.
     return isReason(items) ? [] : [...new Set(findValues(`${source.slice(4)}=`, items))];
@@ -326,13 +325,13 @@ class SignatureCheck {
     }
     const isForm = source.startsWith("form");
     // Cutting a form into its parts is quick, whatever its size.
-    const isUnread = isForm && this.#fields.isForm && this.#body.bytes.length > maxReadBytes;
+    const isUnread = isForm && this.#values.isForm && this.#body.bytes.length > maxReadBytes;
     const content = isUnread ? undefined : this.#body.content;
     const problem = { kind: isForm ? "bodyNoForm" : "bodyNoJson" } as const;
     if (content === undefined) return this.#body.isPacked ? { kind: "bodyPacked" } : problem;
     if (content instanceof Problem) return problem;
     // What is a form and JSON at the same time can be read in two ways.
-    const isRead = isForm ? content.form !== undefined : !content.form && this.#fields.json !== undefined;
+    const isRead = isForm ? content.form !== undefined : !content.form && this.#values.json !== undefined;
     return isRead ? undefined : problem;
   }
 }

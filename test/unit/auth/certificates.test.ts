@@ -6,7 +6,7 @@ import { mock } from "node:test";
 import should from "should";
 import SnsValidator from "sns-validator";
 import type { Authenticator, BodyVerdict } from "../../../src/auth/authenticator";
-import { KeptPublications, keptFileName } from "../../../src/auth/kept-publications";
+import { KeptPublications, keptFileName } from "../../../src/auth/published";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
 import { Problem, problems } from "../../../src/request/problem";
 import { type CertifiedKey, createCertificate } from "../../harness/certificates";
@@ -15,6 +15,7 @@ import { useFetch } from "../../harness/fetching";
 import { settle } from "../../harness/observed";
 import { temporaryFolder } from "../../harness/package";
 import { until } from "../../harness/until";
+import { judgeRequest } from "../../harness/verification";
 import { signPaypal, signSns, type SnsMessage, topicArn, webhookId } from "../../harness/certified";
 
 let own: CertifiedKey | undefined;
@@ -33,17 +34,15 @@ function create(
   return authenticator;
 }
 
-async function verify(
+function verify(
   authenticator: Authenticator,
   body: string,
   fields: Record<string, string> = {},
   at = Date.now(),
   ip = "192.0.2.1",
 ): Promise<BodyVerdict> {
-  const result = authenticator.begin({ method: "POST", rawHeaders: Object.entries(fields).flat(), search: "" }, at, ip);
-  if ("verifyLater" in result) return result.verifyLater(Buffer.from(body));
-  if (result instanceof Problem) return result;
-  throw new Error("not a verification by the body");
+  const head = { method: "POST", rawHeaders: Object.entries(fields).flat(), search: "" };
+  return judgeRequest(authenticator, head, body, at, ip);
 }
 
 /** "accepted", "handshake", or the name of the problem. */
@@ -168,7 +167,7 @@ describe("a message of Amazon SNS", () => {
 
   it("is not read beyond 1 MB, four times of what Amazon sends at most", () => {
     const begun = create("amazon-sns").begin({ method: "POST", rawHeaders: [], search: "" }, Date.now());
-    should(begun).have.property("limit").which.eql({ bytes: 1024 * 1024, otherwise: problems.bodyTooLarge });
+    should(begun).have.property("maxBody").which.eql({ bytes: 1024 * 1024, otherwise: problems.bodyTooLarge });
   });
 
   it("takes as long to be refused as its JSON takes to be parsed, and far less without the topic", async () => {

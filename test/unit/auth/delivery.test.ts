@@ -1,19 +1,18 @@
 import should from "should";
-import { makeTestRequest } from "../../../src/auth/sample";
+import { makeTestRequest } from "../../../src/auth/present";
 import type { Sender } from "../../../src/auth/senders/sender";
 import { type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
-import { Fields } from "../../../src/auth/request-values";
-import { readSenderDelivery } from "../../../src/auth/sender-delivery";
+import { readSenderDelivery, RequestValues } from "../../../src/auth/request-values";
 import { DecodedBody } from "../../../src/request/decode";
 
-function fieldsOf(rawHeaders: string[], body: string): Fields {
+function valuesOf(rawHeaders: string[], body: string): RequestValues {
   const head = { method: "POST", rawHeaders, search: "" };
-  return new Fields(head, DecodedBody.of(head, Buffer.from(body)));
+  return new RequestValues(head, DecodedBody.of(head, Buffer.from(body)));
 }
 
 function told(sender: SenderId, headers: string[], body: unknown) {
   const content = typeof body === "string" ? body : JSON.stringify(body);
-  const { events, id } = readSenderDelivery(senders[sender], fieldsOf(headers, content));
+  const { events, id } = readSenderDelivery(senders[sender], valuesOf(headers, content));
   const [event] = events;
   return { ...(event !== undefined && { event }), ...(id !== undefined && { id }) };
 }
@@ -51,7 +50,7 @@ describe("what a sender tells of a delivery", () => {
   it("is at the first place that has a value", () => {
     const events = ["header:X-Event", "json:type", "json:event.type"] as const;
     const eventOf = (headers: string[], body: unknown) =>
-      readSenderDelivery({ events }, fieldsOf(headers, JSON.stringify(body))).events[0];
+      readSenderDelivery({ events }, valuesOf(headers, JSON.stringify(body))).events[0];
     should(eventOf(["X-Event", "a"], { type: "b" })).equal("a");
     should(eventOf([], { type: "b", event: { type: "c" } })).equal("b");
     should(eventOf([], { type: "", event: { type: "c" } })).equal("c");
@@ -59,7 +58,7 @@ describe("what a sender tells of a delivery", () => {
   });
 
   it("is no member of a prototype", () => {
-    const fields = fieldsOf([], '{"a":[1]}');
+    const fields = valuesOf([], '{"a":[1]}');
     for (const event of ["json:constructor.name", "json:__proto__.constructor.name", "json:a.length"] as const) {
       readSenderDelivery({ events: [event] }, fields).events.should.eql([]);
     }
@@ -135,14 +134,14 @@ describe("what a sender says in each kind of its deliveries", () => {
 describe("a call of Twilio by GET", () => {
   it("has its event in the query, which is signed", () => {
     const head = { method: "GET", rawHeaders: [], search: "CallSid=CA1&CallStatus=in%2Dprogress&Digits=1" };
-    const fields = new Fields(head, DecodedBody.of(head, Buffer.alloc(0)));
+    const fields = new RequestValues(head, DecodedBody.of(head, Buffer.alloc(0)));
     readSenderDelivery(senders.twilio, fields).events.should.eql(["in-progress"]);
   });
 });
 
 describe("a batch of events", () => {
   const read = (sender: SenderId, body: unknown, headers: string[] = []) =>
-    readSenderDelivery(senders[sender], fieldsOf(headers, JSON.stringify(body)));
+    readSenderDelivery(senders[sender], valuesOf(headers, JSON.stringify(body)));
 
   it("has the events of all its elements, in their order, wherever each has its own", () => {
     const value = [
@@ -191,7 +190,7 @@ describe("a CloudEvent", () => {
     ...more,
   ];
   const read = (headers: string[], body: unknown = {}) =>
-    readSenderDelivery(senders.cloudevents, fieldsOf(headers, typeof body === "string" ? body : JSON.stringify(body)));
+    readSenderDelivery(senders.cloudevents, valuesOf(headers, typeof body === "string" ? body : JSON.stringify(body)));
   const event = { specversion: "1.0", type: "a", source: "/s", id: "1" };
 
   it("has its attributes where the content type says, in any letter case, whatever else repeats them", () => {

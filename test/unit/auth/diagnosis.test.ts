@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import should from "should";
 import catalog from "../../../locales/en-US/webhook-trigger.json";
-import { explainToken } from "../../../src/auth/diagnosis";
-import type { Explanation, Reason } from "../../../src/auth/authenticator";
+import { explainSignature, explainToken, originals, type SignatureSetup } from "../../../src/auth/diagnosis";
+import type { Explanation } from "../../../src/auth/authenticator";
+import type { Reason } from "../../../src/request/problem";
 import { type SenderId, senders } from "../../../src/auth/senders/table";
-import { explainSignature, originals, type SignatureSetup } from "../../../src/auth/signature/explain-signature";
 import { schemeOf } from "../../harness/verification";
 
 const at = 1_767_225_600_000;

@@ -4,6 +4,7 @@ import type { HandshakeReply } from "../../../src/auth/authenticator";
 import { maxUnsignedBytes } from "../../../src/auth/handshakes";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
 import type { SignatureAccess } from "../../../src/config/parse";
+import { DecodedBody } from "../../../src/request/decode";
 import { Problem } from "../../../src/request/problem";
 import rows from "../../data/handshakes.json";
 import { authenticatorFor } from "../../harness/verification";
@@ -20,11 +21,9 @@ interface Asked {
 function answerTo(sender: SenderId, given: Partial<SignatureAccess>, asked: Asked): HandshakeReply | undefined {
   const { method = "POST", headers = [], search = "", body = "", at = 0 } = asked;
   const secret = given.settings?.arm ? "" : "secret";
-  const entry = authenticatorFor(sender, { secret, ...given }).begin(
-    { method, rawHeaders: headers, search },
-    at * 1000,
-  );
-  const result = "verify" in entry ? entry.verify(Buffer.from(body)) : entry;
+  const head = { method, rawHeaders: headers, search };
+  const entry = authenticatorFor(sender, { secret, ...given }).begin(head, at * 1000);
+  const result = "verify" in entry ? entry.verify(DecodedBody.of(head, Buffer.from(body))) : entry;
   return "status" in result && !(result instanceof Problem) ? result : undefined;
 }
 
@@ -264,8 +263,8 @@ describe("handshakes of senders", () => {
   }
 
   it("take a method of its own only where they need it", () => {
-    authenticatorFor("meta").methods.should.eql(["GET"]);
-    authenticatorFor("azure-eventgrid").methods.should.eql(["OPTIONS"]);
-    authenticatorFor("notion", armed).methods.should.eql([]);
+    authenticatorFor("meta").handshakeMethods.should.eql(["GET"]);
+    authenticatorFor("azure-eventgrid").handshakeMethods.should.eql(["OPTIONS"]);
+    authenticatorFor("notion", armed).handshakeMethods.should.eql([]);
   });
 });

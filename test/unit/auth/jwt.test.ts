@@ -8,19 +8,20 @@ import catalog from "../../../locales/en-US/webhook-trigger.json";
 import type { Authenticated, Authenticator, HeadResult } from "../../../src/auth/authenticator";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
 import { JwtAuthenticator } from "../../../src/auth/jwt";
-import { KeptPublications, keptFileName } from "../../../src/auth/kept-publications";
+import { KeptPublications, keptFileName } from "../../../src/auth/published";
 import { TestCredentials } from "../../../src/auth/test-credentials";
 import type { JwtAccess } from "../../../src/config/parse";
 import { findJwtPreset, isSenderId, senders } from "../../../src/auth/senders/table";
-import { Fields } from "../../../src/auth/request-values";
-import { readSenderDelivery } from "../../../src/auth/sender-delivery";
+import { readSenderDelivery, RequestValues } from "../../../src/auth/request-values";
 import { parseConfig } from "../../../src/config/parse";
 import { DecodedBody } from "../../../src/request/decode";
+import type { RequestHead } from "../../../src/request/head";
 import { Problem } from "../../../src/request/problem";
 import tokens from "../../data/tokens.json";
 import { useFetch } from "../../harness/fetching";
 import { temporaryFolder } from "../../harness/package";
 import { until } from "../../harness/until";
+import { judgeRequest } from "../../harness/verification";
 import { createKeyPair, sharedKey, signToken, type TokenKey } from "../../harness/jwt";
 
 const at = 1_767_225_600_000;
@@ -408,11 +409,8 @@ describe("a JSON Web Token with a key set", () => {
 describe("the senders of JSON Web Tokens", () => {
   const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-  async function verdict(authenticator: Authenticator, head: ReturnType<typeof toHead>, body: string) {
-    const result = authenticator.begin(head, at);
-    const known = "authenticate" in result ? await result.authenticate() : result;
-    return "verify" in known ? known.verify(Buffer.from(body)) : known;
-  }
+  const verdict = (authenticator: Authenticator, head: RequestHead, body: string) =>
+    judgeRequest(authenticator, head, body, at);
 
   it("may sign a digest of the body, and then need no expiry: Netlify and Vonage", async () => {
     const authenticator = create({ issuer: "netlify", audience: "", bodyDigest: { claim: "sha256", encoding: "hex" } }, "netlify");
@@ -453,7 +451,7 @@ describe("the senders of JSON Web Tokens", () => {
       should(await verdict(authenticator, head, body)).have.property("credential", credential);
       should(await verdict(authenticator, head, `${body} `)).have.property("name", "tokenInvalid");
       should(await verdict(authenticator, { ...head, method: "GET" }, body)).have.property("name", "tokenInvalid");
-      const fields = new Fields(head, DecodedBody.of(head, Buffer.from(body)));
+      const fields = new RequestValues(head, DecodedBody.of(head, Buffer.from(body)));
       readSenderDelivery(senders[sender], fields).should.containEql(told);
     });
   }

@@ -2,11 +2,11 @@ import should from "should";
 import type { Authenticated } from "../../../src/auth/authenticator";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
 import { findJwtPreset, isRecipeId, isSenderId, type KnownId, recipeIds, recipes, senderIds, senders } from "../../../src/auth/senders/table"; // prettier-ignore
-import { Fields } from "../../../src/auth/request-values";
-import { readSenderDelivery } from "../../../src/auth/sender-delivery";
+import { readSenderDelivery, RequestValues } from "../../../src/auth/request-values";
 import { parseConfig } from "../../../src/config/parse";
 import { DecodedBody } from "../../../src/request/decode";
 import { useFetch } from "../../harness/fetching";
+import { judgeRequest } from "../../harness/verification";
 import { awaited, requests } from "../../data/requests.json";
 import { accepted } from "../../data/signatures.json";
 import tokens from "../../data/tokens.json";
@@ -62,7 +62,7 @@ describe("a request of each name in the list of senders", () => {
       const { sender, body, events = [], id } = request;
       const head = toHead(request);
       const row = isSenderId(sender) ? senders[sender] : {};
-      const told = readSenderDelivery(row, new Fields(head, DecodedBody.of(head, Buffer.from(body))));
+      const told = readSenderDelivery(row, new RequestValues(head, DecodedBody.of(head, Buffer.from(body))));
       should({ events: told.events, id: told.id }).eql({ events, id });
     });
   }
@@ -98,10 +98,7 @@ async function credentialOf(request: NamedRequest, secret: string): Promise<stri
   if ("rule" in config) throw new Error(config.rule);
   const authenticator = createAuthenticator(config);
   if ("rule" in authenticator) return undefined;
-  const begun = authenticator.begin(toHead(request), at * 1000);
-  let verdict = "authenticate" in begun ? await begun.authenticate() : begun;
-  if ("verify" in verdict) verdict = verdict.verify(Buffer.from(body));
-  else if ("verifyLater" in verdict) verdict = await verdict.verifyLater(Buffer.from(body));
+  const verdict = await judgeRequest(authenticator, toHead(request), body, at * 1000);
   return (verdict as Partial<Authenticated>).credential;
 }
 

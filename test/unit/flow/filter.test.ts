@@ -1,6 +1,6 @@
 import should from "should";
 import type { Operator } from "../../../src/config/fields";
-import { Filter, findEvent } from "../../../src/flow/filter";
+import { filterRequest, findEvent } from "../../../src/flow/filter";
 import { Problem } from "../../../src/request/problem";
 
 const payload = JSON.parse(
@@ -9,10 +9,10 @@ const payload = JSON.parse(
 const rawHeaders = ["X-Kind", " invoice ", "X-Twice", "1", "x-twice", "2", "X-Temp", "-4.5e1", "X-Empty", ""];
 
 function accepts(place: string, operator: Operator, value = "", given: unknown = payload): boolean | "refused" {
-  const filter = new Filter({ events: [], conditions: [{ place, operator, value }] });
+  const config = { events: [], conditions: [{ place, operator, value }] };
   const head = { method: "POST", rawHeaders, search: "a=1&b=2&b=3&c=%C3%A4" };
   const text = () => "ERROR: pump 3";
-  const judged = filter.judge({ events: ["push"], head, text, payload: () => given });
+  const judged = filterRequest(config, { events: ["push"], head, text, payload: () => given });
   return judged instanceof Problem ? "refused" : judged !== undefined;
 }
 
@@ -80,14 +80,11 @@ describe("Conditions of a filter", () => {
   });
 
   it("must all hold, and one that cannot be checked refuses also where another does not hold", () => {
-    const all = (...values: string[]) =>
-      new Filter({
-        events: [],
-        conditions: values.map((place) => ({ place, operator: "is" as const, value: "1" })),
-      }).judge({
-        ...{ events: [], text: () => "", payload: () => "" },
-        head: { method: "GET", rawHeaders: [], search: "a=1&b=2" },
-      });
+    const all = (...values: string[]) => {
+      const conditions = values.map((place) => ({ place, operator: "is" as const, value: "1" }));
+      const head = { method: "GET", rawHeaders: [], search: "a=1&b=2" };
+      return filterRequest({ events: [], conditions }, { events: [], head, text: () => "", payload: () => "" });
+    };
     should(all("query:a")).eql({ event: undefined });
     should(all("query:a", "query:b")).be.undefined();
     should(all("query:b", "query:no"))
@@ -98,15 +95,18 @@ describe("Conditions of a filter", () => {
 
 describe("A filter with a batch of events", () => {
   const payload = [{ event: "open", n: 1 }, { event: "bounce", n: 5 }, { event: "drop" }];
-  type Config = ConstructorParameters<typeof Filter>[0];
+  type Config = Parameters<typeof filterRequest>[0];
   function judge(
     { events = [], conditions = [] }: Partial<Config>,
     given: readonly string[] = ["open", "bounce", "drop"],
   ) {
-    const judged = new Filter({ events, conditions }).judge({
-      ...{ events: given, text: () => JSON.stringify(payload), payload: () => payload },
-      head: { method: "POST", rawHeaders: [], search: "" },
-    });
+    const judged = filterRequest(
+      { events, conditions },
+      {
+        ...{ events: given, text: () => JSON.stringify(payload), payload: () => payload },
+        head: { method: "POST", rawHeaders: [], search: "" },
+      },
+    );
     return judged instanceof Problem ? "refused" : judged ? judged.event : "filtered";
   }
   const where = (place: string, operator: Operator, value = "") => ({ conditions: [{ place, operator, value }] });

@@ -4,7 +4,7 @@ import { type SenderId, senderIds, senders } from "../../../src/auth/senders/tab
 import { parseConfig } from "../../../src/config/parse";
 import { composePayload } from "../../../src/flow/message";
 import type { Body } from "../../../src/request/decode";
-import { toObject } from "../../../src/request/target";
+import { toObject } from "../../../src/request/head";
 import { token } from "../../harness/flow";
 
 const publicUrl = "https://hooks.example.com/voice";

@@ -18,9 +18,9 @@ function payloadOf(sender: SenderId, type: string, body: string, ...rawHeaders: 
   const result = authenticatorFor(sender).begin(head, at * 1000);
   if (!("verify" in result)) return "refused";
   const bytes = Buffer.from(body);
-  if (result.limit && bytes.length > result.limit.bytes) return "too large";
+  if (result.maxBody && bytes.length > result.maxBody.bytes) return "too large";
   const decoded = DecodedBody.of(head, bytes);
-  const verdict = result.verify(bytes, decoded);
+  const verdict = result.verify(decoded);
   if (!("credential" in verdict)) return "refused";
   const { content } = decoded;
   return content instanceof Problem ? content : content?.value;

@@ -1,9 +1,8 @@
 import should from "should";
 import type { Scheme } from "../../../../src/auth/senders/sender";
 import { isSenderId, senders } from "../../../../src/auth/senders/table";
-import { Fields } from "../../../../src/auth/request-values";
-import { readSenderDelivery } from "../../../../src/auth/sender-delivery";
-import { fieldValues } from "../../../../src/request/header-fields";
+import { readSenderDelivery, RequestValues } from "../../../../src/auth/request-values";
+import { fieldValues } from "../../../../src/request/head";
 import { DecodedBody } from "../../../../src/request/decode";
 import signatures from "../../../data/signatures.json";
 import { type Came, outcomeOf, schemeOf, type Setup } from "../../../harness/verification";
@@ -47,7 +46,7 @@ describe("signatures of senders", () => {
         const sender = senders[row.sender];
         it("tells its events and its id", () => {
           const { head, body } = came;
-          const { events, id } = readSenderDelivery(sender, new Fields(head, DecodedBody.of(head, body)));
+          const { events, id } = readSenderDelivery(sender, new RequestValues(head, DecodedBody.of(head, body)));
           should({ events, id }).eql({ events: row.events ?? [], id: row.id });
         });
       }

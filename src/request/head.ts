@@ -1,4 +1,13 @@
-// Request targets, and which paths are the same.
+// The head of a request: its target, and its header fields as sent.
+
+/** The head of a request. */
+export interface RequestHead {
+  method: string;
+  /** Names and values in turn, as sent: elsewhere Node drops or joins repeated fields. */
+  rawHeaders: readonly string[];
+  /** The query without its question mark, as sent. */
+  search: string;
+}
 
 /** Path and query of a request target (RFC 9112 §3.2). */
 export interface Target {
@@ -16,17 +25,29 @@ export function parseTarget(target: string): Target {
   return mark === -1 ? { path: sent, search: "" } : { path: sent.slice(0, mark), search: sent.slice(mark + 1) };
 }
 
-/**
- * Paths of the same endpoint have the same key: letter case and one trailing slash are ignored, as in Express.
- * Percent-encoding is not decoded.
- */
-export function getPathKey(path: string): string {
-  return toLowerCase(path.endsWith("/") ? path.slice(0, -1) : path);
+/** The values of all fields with a name in lower case, trimmed (RFC 9110 §5.5). */
+export function fieldValues(rawHeaders: readonly string[], name: string): string[] {
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const field = rawHeaders[index] ?? "";
+    if (field.length !== name.length || field.toLowerCase() !== name) continue;
+    values.push(withoutBlanks(rawHeaders[index + 1] ?? ""));
+  }
+  return values;
 }
 
-/** Only ASCII letters, as Express compares. */
-function toLowerCase(path: string): string {
-  return path.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+/** In linear time, which an expression for blanks at the end does not take. */
+export function withoutBlanks(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isBlank(value.charCodeAt(start))) start++;
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end--;
+  return value.slice(start, end);
+}
+
+/** RFC 9110 §5.6.3: a tab or a space. */
+function isBlank(code: number): boolean {
+  return code === 9 || code === 32;
 }
 
 // Parameters of a query or a form.

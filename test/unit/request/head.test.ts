@@ -1,5 +1,6 @@
 import "should";
-import { getPathKey, parseTarget } from "../../../src/request/target";
+import { parseTarget } from "../../../src/request/head";
+import { getPathKey } from "../../../src/request/path-patterns";
 
 describe("parseTarget", () => {
   for (const [target, path, search] of [

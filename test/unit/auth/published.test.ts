@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
-import { KeptPublications, keptFileName } from "../../../src/auth/kept-publications";
+import { KeptPublications, keptFileName } from "../../../src/auth/published";
 import { temporaryFolder } from "../../harness/package";
 import { until } from "../../harness/until";
 
