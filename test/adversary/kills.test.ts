@@ -3,7 +3,12 @@ import { sqliteIsHere } from "../../src/config/stores";
 import { killAgainAndAgain, type Plan } from "../harness/kills";
 
 /** In how many requests at once, and how often, it is killed: `npm run kills` does so a hundred times. */
-const often = { times: 6, callers: 100, seed: Number(process.env.SEED ?? 1) };
+const often = {
+  times: 6,
+  callers: 100,
+  seed: Number(process.env.SEED ?? 1),
+  backoff: { backoffFirst: 1, backoffLongest: 2 },
+};
 
 describe("what was answered with a 2xx by a Node-RED that is ended again and again", function () {
   this.timeout(300_000);

@@ -1,4 +1,5 @@
 import axe from "axe-core";
+import { setTimeout as wait } from "node:timers/promises";
 import type { BrowserContext, Page } from "playwright-core";
 import should from "should";
 import { answersInFront, isOfApi } from "../harness/answers-in-front";
@@ -53,8 +54,19 @@ class OpenPage {
       await sharedBrowser()
     ).newContext({ locale, permissions, viewport: { width: 1000, height: 700 } });
     const opened = new OpenPage(nodeRed, context, await context.newPage());
+    await opened.page.clock.install();
     await opened.page.goto(nodeRed.admin("/webhook-trigger/"));
     return opened;
+  }
+
+  /** Waits for what comes with time, and lets seconds of the page's clock pass in a moment meanwhile. */
+  async inTime(coming: Promise<unknown>): Promise<void> {
+    const here = coming.then(() => true);
+    for (let seconds = 0; seconds < 20; seconds++) {
+      await this.page.clock.fastForward(1000);
+      if (await Promise.race([here, wait(100, false)])) return;
+    }
+    await here;
   }
 
   get list(): DeliveriesTab {
@@ -147,9 +159,9 @@ describe("the page of deliveries", () => {
       await list.rows.first().waitFor();
       for (const { trouble, answer } of answersInFront) {
         await page.route(isOfApi, answer);
-        await list.notice.filter({ hasText: catalogText(`tab.trouble.${trouble}`) }).waitFor({ timeout: 20_000 });
+        await each.inTime(list.notice.filter({ hasText: catalogText(`tab.trouble.${trouble}`) }).waitFor());
         await page.unroute(isOfApi, answer);
-        await list.notice.waitFor({ state: "hidden" });
+        await each.inTime(list.notice.waitFor({ state: "hidden" }));
       }
       await list.rows.first().locator(".webhook-deliveries-what").click();
       const failure = list.element.locator(".webhook-delivery > [role=status]");
@@ -158,7 +170,7 @@ describe("the page of deliveries", () => {
       await page.route(isOfApi, hold);
       await failure.filter({ hasText: catalogText("testRequest.failed") }).waitFor();
       await page.unroute(isOfApi, hold);
-      await failure.locator("p").waitFor({ state: "detached" });
+      await each.inTime(failure.locator("p").waitFor({ state: "detached" }));
     });
 
     it("begins as soon as Node-RED answers instead of something in front", async () => {
@@ -175,7 +187,7 @@ describe("the page of deliveries", () => {
         await each.page.reload();
         await each.page.getByRole("alert").filter({ hasText: /./ }).waitFor();
         if (of) await each.page.unroute(isMeant, of.answer);
-        await each.list.rows.first().waitFor();
+        await each.inTime(each.list.rows.first().waitFor());
       }
     });
 
@@ -189,9 +201,9 @@ describe("the page of deliveries", () => {
         const numbers = { deliveries: 7, nodes: 3 };
         return route.fulfill({ json: { instance: `i${answered++ % 3}`, ...numbers } });
       });
-      await until(() => answered > 3, "each to have answered");
+      await each.inTime(until(() => answered > 3, "each to have answered"));
       each.page.on("request", (request) => (listed += request.url().includes("/deliveries") ? 1 : 0));
-      await until(() => answered > 7, "each to have answered again");
+      await each.inTime(until(() => answered > 7, "each to have answered again"));
       listed.should.equal(0);
     });
 

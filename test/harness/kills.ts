@@ -161,6 +161,8 @@ export interface Plan {
   readonly term?: boolean;
   /** Whether duplicates are ignored, and the last accepted deliveries sent again after each start. */
   readonly duplicates?: boolean;
+  /** How long it takes until a flow is started again, as the node's fields say; as in a new node unless given. */
+  readonly backoff?: Record<"backoffFirst" | "backoffLongest", number>;
   /** Packages that its store needs, and the settings that name it. */
   readonly modules?: string[];
   readonly settings?: Record<string, unknown>;
@@ -198,7 +200,7 @@ export async function killAgainAndAgain({ times, callers, seed, onKill, ...plan 
   const journal = new Journal();
   const ignoring = plan.duplicates && { ignoreDuplicates: true, duplicateKey: "header:Idempotency-Key" };
   const options: Options = {
-    flow: tab(webhook("hook", "/hook", { guaranteed: true, ...ignoring, wires: [["journal"]] }), { id: "journal", type: "journal", wires: [] }), // prettier-ignore
+    flow: tab(webhook("hook", "/hook", { guaranteed: true, ...plan.backoff, ...ignoring, wires: [["journal"]] }), { id: "journal", type: "journal", wires: [] }), // prettier-ignore
     plugin: plugin(journal.path),
     modules: plan.modules ?? [],
     settings: { logging: { console: { level: "fatal" } }, ...plan.settings },

@@ -206,6 +206,7 @@ export class NodeRed {
    * @returns once that node is closing: what lets it end, and waits until the flows run
    */
   async beginDeploy(flow: Flow, type: DeployType = "full"): Promise<() => Promise<void>> {
+    await this.closeSlowly();
     const deployed = this.deploy(flow, type);
     await this.closing();
     return async () => {
@@ -214,12 +215,17 @@ export class NodeRed {
     };
   }
 
+  /** Has `slow` nodes take until `letClose` when they are closed next. */
+  async closeSlowly(): Promise<void> {
+    await this.tell({ slow: true }, "slow");
+  }
+
   /** Waits until a `slow` node is closing. */
   async closing(): Promise<void> {
     await this.reported("closing");
   }
 
-  /** Lets the `slow` nodes end that are closing. */
+  /** Lets the `slow` nodes end that are closing, and others at once. */
   letClose(): void {
     this.say({ close: true });
   }
@@ -326,7 +332,7 @@ export class NodeRed {
   }
 
   async stop(): Promise<void> {
-    if (this.running && this.#child.connected) this.say({ stop: true });
+    if (this.running && this.#child.connected) this.letClose();
     await this.kill("SIGTERM");
   }
 

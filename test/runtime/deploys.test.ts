@@ -110,9 +110,7 @@ onBothWays("a deploy", { settings, flow: slowFlow, env: withClock }, (nodeRed) =
     await finish();
     (await reply).status.should.equal(404);
     (await upload.statuses()).should.eql([404]);
-    await (
-      await nodeRed().beginDeploy(slowFlow)
-    )();
+    await nodeRed().deploy(slowFlow);
     (await payloads()).should.eql([]);
   });
 
@@ -130,6 +128,7 @@ onBothWays("a deploy", { settings, flow: slowFlow, env: withClock }, (nodeRed) =
 
   it("sends a message again, and replies only then, where the flows stop between its sending and its delivery", async () => {
     const starts = nodeRed().starts.length;
+    await nodeRed().closeSlowly();
     await nodeRed().interruptNextDelivery();
     const reply = post("interrupted");
     await nodeRed().closing();
@@ -140,9 +139,7 @@ onBothWays("a deploy", { settings, flow: slowFlow, env: withClock }, (nodeRed) =
   });
 
   it("leaves a path to the first of two nodes over deploys, whichever of them is deployed", async () => {
-    await (
-      await nodeRed().beginDeploy(flow)
-    )();
+    await nodeRed().deploy(flow);
     for (const ids of [["hook"], ["rival"], ["hook", "rival"], ["sink"]]) {
       await nodeRed().deploy(changed(flow, ...ids), "nodes");
       (await served(post("to the first"))).sink.should.equal("sink");

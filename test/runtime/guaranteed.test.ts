@@ -24,6 +24,7 @@ const flow = tab(
   ...guaranteed("once", { ignoreDuplicates: true, duplicateKey: "header:Idempotency-Key" }),
   ...guaranteed("twice", { attempts: 2 }),
   ...guaranteed("answered", { reply: "flow", replyTimeout: 30 }, ["response"]),
+  ...guaranteed("asked", { reply: "flow", replyTimeout: 5 }, ["response"]),
   { id: "response", type: "http response", statusCode: "201", headers: {}, wires: [] },
   { id: "slow", type: "slow", wires: [] },
 );
@@ -86,11 +87,8 @@ function testDeliveries(kind: StoreKind): void {
       () => nodeRed.messages.find(({ _msgid, webhook: { attempt } }) => _msgid === id && attempt === number),
       `attempt ${number} of ${String(id)}`,
     );
-  const messageOf = (id: string, body: string) =>
-    nodeRed.until(
-      () => nodeRed.messages.find(({ sink, payload }) => sink === `hold-${id}` && JSON.stringify(payload) === body),
-      `a message of ${id}`,
-    );
+  const messageOf = (id: string) =>
+    nodeRed.until(() => nodeRed.messages.find(({ sink }) => sink === `hold-${id}`), `a message of ${id}`);
   const end = async (id: string, error?: string) => {
     await endHeld(nodeRed, id, error);
     if (error === undefined) await nodeRed.status(id, /^(?!.*running)/);
@@ -99,6 +97,7 @@ function testDeliveries(kind: StoreKind): void {
   const restarted = async <Seen>(look: () => Promise<Seen>): Promise<Seen> => {
     await nodeRed.kill();
     const seen = await look();
+    await store.expireLocks();
     nodeRed = await NodeRed.start({ ...options, userDir: nodeRed.userDir });
     return seen;
   };
@@ -116,9 +115,7 @@ function testDeliveries(kind: StoreKind): void {
   it("is started again after a deploy that has ended its flow, which takes no attempt away", async () => {
     const id = await accepted("/deployed", "{}");
     await attempt(id, 1);
-    await (
-      await nodeRed.beginDeploy(flow)
-    )();
+    await nodeRed.deploy(flow);
     const starts = () => nodeRed.messages.filter(({ _msgid }) => _msgid === id);
     await nodeRed.until(() => starts()[1], "the second start");
     starts().map(({ webhook }) => webhook.attempt).should.eql([1, 1]); // prettier-ignore
@@ -144,7 +141,7 @@ function testDeliveries(kind: StoreKind): void {
       await attempt(failedId, 2);
       await end("failing");
       const answering = post("/answered", "{}");
-      answeredId = (await messageOf("answered", "{}"))._msgid;
+      answeredId = (await messageOf("answered"))._msgid;
       await end("answered");
       (await answering).status.should.equal(201);
       for (const [, path, body, headers] of bodies) firsts.push(await attempt(await accepted(path, body, headers), 1));
@@ -152,8 +149,8 @@ function testDeliveries(kind: StoreKind): void {
       await attempt(doneIds[2], 1);
       onceId = await accepted("/once", "{}", once);
       await attempt(onceId, 1);
-      const broken: Promise<Reply | undefined> = post("/answered", '{"again":1}').catch(() => undefined);
-      asked = await messageOf("answered", '{"again":1}');
+      const broken: Promise<Reply | undefined> = post("/asked", "{}").catch(() => undefined);
+      asked = await messageOf("asked");
       failed = await restarted(async () => {
         bytes = bytesOf(store);
         return lookInto(store, async (store) => {
@@ -202,7 +199,7 @@ function testDeliveries(kind: StoreKind): void {
 
     it("is started again where its sender has had no reply by the flow", async () => {
       await attempt(asked._msgid, 2);
-      await end("answered");
+      await end("asked");
     });
 
     it("is started again after another power cut amid a deploy, but not where its flow had succeeded", async () => {

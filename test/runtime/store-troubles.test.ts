@@ -7,7 +7,7 @@ import type { StoreTrouble } from "../../src/deliveries/queue";
 import { fileName, sqliteIsHere } from "../../src/config/stores";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, webhook } from "../harness/flow";
-import { guaranteed, storeIn } from "../harness/guaranteed";
+import { expireLocks, guaranteed, storeIn } from "../harness/guaranteed";
 import { type Reply, send } from "../harness/http";
 import { NodeRed, type Options } from "../harness/node-red";
 import { temporaryFolder } from "../harness/package";
@@ -69,9 +69,10 @@ class TroubledNodeRed {
   }
 
   /** After a power cut all of what was accepted starts the flow, where the flow had not ended or not even begun. */
-  async hasLostNothing(): Promise<void> {
+  async hasLostNothing(server?: ValkeyServer): Promise<void> {
     const { userDir } = this.nodeRed;
     await this.nodeRed.kill();
+    if (server) await expireLocks(server.url());
     const next = await NodeRed.start({ ...base, ...this.options, userDir });
     try {
       for (const id of this.#accepted) await next.message(id);
@@ -164,7 +165,7 @@ if (serverIsHere) {
       await troubled.isTroubled("unreachable");
       await server.restart();
       await troubled.recovers();
-      await troubled.hasLostNothing();
+      await troubled.hasLostNothing(server);
     });
 
     it("refuses requests with 503 while the server has no memory left, and accepts small ones first when it has", async () => {
@@ -175,7 +176,7 @@ if (serverIsHere) {
       await troubled.isTroubled("full", body);
       await configure("maxmemory", "100mb");
       await troubled.acceptsSmallBodies();
-      await troubled.hasLostNothing();
+      await troubled.hasLostNothing(server);
     });
 
     it("refuses requests with 503 while the server has another password, and logs neither", async () => {
