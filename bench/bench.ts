@@ -10,9 +10,8 @@ import { writeTable } from "./figures";
 import { installations } from "./installations";
 import { requests } from "./requests";
 import { starting } from "./starting";
-import { tab } from "./tab";
 
-const parts: Record<string, () => Promise<void>> = { requests, deliveries, endpoints, starting, tab, installations }; // prettier-ignore
+const parts: Record<string, () => Promise<void>> = { requests, deliveries, endpoints, starting, installations };
 
 async function main(chosen: string[]): Promise<void> {
   const measured = chosen.length > 0 ? chosen : Object.keys(parts);
