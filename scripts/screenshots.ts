@@ -1,23 +1,28 @@
 /**
- * Photographs a real editor: the form, for anybody and for a sender that signs, a flow that has just had a webhook, and the tab of deliveries. What would differ from one time to the
- * next is fixed, as far as it can be: the size of the window, the time, the address in the URL, the token.
+ * Photographs a real editor: the form, for anybody and for a sender that signs, a flow that has just had a webhook, and the
+ * tab of deliveries. What would differ from one time to the next is fixed, as far as it can be: the size of the window, the
+ * time in the form, the address in the URL, the token.
  */
-import { mkdirSync, readFileSync } from "node:fs";
+import { createHmac } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { scheduler } from "node:timers/promises";
+import type { Browser } from "playwright-core";
 import { senders } from "../src/auth/senders/table";
 import { boxOf, Editor, startBrowser } from "../test/harness/browser";
+import { DeliveriesTab } from "../test/harness/deliveries-tab";
+import { tab, webhook } from "../test/harness/flow";
 import { send } from "../test/harness/http";
 import { type Flow, NodeRed } from "../test/harness/node-red";
 import { root } from "../test/harness/package";
 import { chromium } from "./setup.mjs";
-import { photographTab } from "./tab-picture";
 
 const docs = join(root, "docs");
 const example = JSON.parse(readFileSync(join(root, "examples", "Token in the header.json"), "utf8")) as Flow;
-const webhook = String(example.find(({ type }) => type === "webhook-trigger")?.id);
+const webhookId = String(example.find(({ type }) => type === "webhook-trigger")?.id);
 const token = "bZ3kQ8xV1nR6tY4wP9sL2mD7cH5gJ0fA-uE_iOqX";
 
-const now = "2026-01-01T12:00:00";
+const authorised = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
 
 /** What comes and goes: notifications, and the mark of the text cursor. */
 const hidden = "#red-ui-notifications { display: none; } * { caret-color: transparent !important; }";
@@ -29,7 +34,6 @@ void photograph();
 
 async function photograph(): Promise<void> {
   process.env.CHROMIUM_PATH ??= chromium();
-  mkdirSync(docs, { recursive: true });
   const nodeRed = await NodeRed.start({
     flow: example,
     settings: { webhookTriggerBaseUrl: "https://nodered.example" },
@@ -38,7 +42,7 @@ async function photograph(): Promise<void> {
   try {
     const editor = await Editor.open(browser, nodeRed);
     await editor.page.addStyleTag({ content: hidden });
-    await editor.page.clock.setFixedTime(now);
+    await editor.page.clock.setFixedTime("2026-01-01T12:00:00");
     await editor.invoke("core:toggle-left-sidebar");
     await photographForm(editor, "sender.png", async () => {
       await editor.input("sender").selectOption({ label: senders.github.name });
@@ -49,9 +53,9 @@ async function photograph(): Promise<void> {
     await photographForm(editor, "form.png", () => showCredential(editor, "token"));
     await editor.done();
     await editor.deploy();
-    await nodeRed.status(webhook, /0 accepted/);
+    await nodeRed.status(webhookId, /0 accepted/);
     await photographMessage(editor, nodeRed);
-    await photographTab(browser, docs, now);
+    await photographTab(browser);
   } finally {
     await browser.close();
     await nodeRed.stop();
@@ -62,7 +66,7 @@ async function photograph(): Promise<void> {
 async function photographForm(editor: Editor, name: string, fillIn: () => Promise<void>): Promise<void> {
   const { page } = editor;
   await page.setViewportSize({ width: 1280, height: 870 });
-  await editor.editAsItIs(webhook);
+  await editor.editAsItIs(webhookId);
   // A trial waits until the form has slid in.
   await page.locator("#node-dialog-ok").click({ trial: true });
   await fillIn();
@@ -91,12 +95,45 @@ async function photographMessage(editor: Editor, nodeRed: NodeRed): Promise<void
   await page.setViewportSize({ width: 1000, height: 400 });
   await page.locator("[data-tab-id=info]").click();
   await editor.invoke("core:show-debug-tab");
-  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
-  const { json } = await send(nodeRed.node("/orders"), { headers, body: '{"order":42,"paid":true}' });
+  const { json } = await send(nodeRed.node("/orders"), { headers: authorised, body: '{"order":42,"paid":true}' });
   const message = editor.debugMessage("message", String(json.id));
   await message.locator(".red-ui-debug-msg-object-handle").first().click();
   await message.locator(".red-ui-debug-msg-object-entry", { hasText: "payload" }).locator("i").first().click();
-  await editor.status(webhook, "1 accepted").waitFor();
+  await editor.status(webhookId, "1 accepted").waitFor();
   await page.mouse.move(0, 0);
   await page.screenshot({ path: join(docs, "message.png"), animations: "disabled" });
+}
+
+/** The tab after requests to several nodes, one of which had no token, and one whose flow failed. */
+async function photographTab(browser: Browser): Promise<void> {
+  const [body, secret] = ['{"order":17}', "a secret of ours"];
+  const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+  const github = { sender: "github", verificationMethod: "signature", credentials: { secret } };
+  const credentials = { token };
+  const flow = tab(
+    webhook("github", "/github", { name: "GitHub", ...github }),
+    webhook("orders", "/orders", { name: "Orders", credentials }),
+    webhook("invoices", "/invoices", { name: "Invoices", credentials, wires: [["total"]] }),
+    { id: "total", type: "function", func: "msg.payload.invoice.total.toFixed(2);\nreturn msg;" },
+  );
+  const sent = ["star", "/orders", "issues", "/orders", "push", "check_run", "/invoices", "/orders", "refused", "pull_request", "/orders", "push"]; // prettier-ignore
+  const nodeRed = await NodeRed.start({ flow });
+  try {
+    for (const each of sent) {
+      const event = { "Content-Type": "application/json", "X-GitHub-Event": each, "X-Hub-Signature-256": signature };
+      if (each.startsWith("/")) await send(nodeRed.node(each), { headers: authorised, body });
+      else await send(nodeRed.node(each === "refused" ? "/orders" : "/github"), { headers: event, body });
+      // So that they differ in their times.
+      await scheduler.wait(1500);
+    }
+    const style = `#red-ui-sidebar { width: 800px !important; } .red-ui-sidebar-section-top { flex: none !important; height: 446px !important; }`;
+    const editor = await Editor.open(browser, nodeRed, { viewport: { width: 1400, height: 720 }, style });
+    const shown = new DeliveriesTab(editor);
+    await shown.open();
+    await shown.rows.nth(sent.length - 1).waitFor();
+    await editor.page.mouse.move(0, 0);
+    await shown.element.screenshot({ path: join(docs, "deliveries.png"), animations: "disabled" });
+  } finally {
+    await nodeRed.stop();
+  }
 }
