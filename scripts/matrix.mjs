@@ -33,7 +33,6 @@ const slowest = inFiles(
  * @property {() => string} node
  * @property {() => string} nodeRed
  * @property {string[]} specs
- * @property {boolean} [hasOtherFonts] whether texts have other widths there
  * @property {NodeJS.ProcessEnv} [env]
  */
 
@@ -55,14 +54,6 @@ export const quick = {
   ],
 };
 
-/** What depends on how wide a text is. @type {Run} */
-export const layout = {
-  ...latest,
-  title: "Node-RED 5, with other fonts",
-  specs: inFiles("editor/accessibility", "editor/languages"),
-  hasOtherFonts: true,
-};
-
 // What depends on the version of Node.js: its HTTP server, its SQLite, and the package itself.
 const versioned = [
   ...inFiles("runtime/guaranteed", "unit/deliveries/queue", "property/charsets", "runtime/contract", "runtime/files"),
@@ -77,7 +68,7 @@ export const matrix = [
     nodeRed: () => nodeRedFolder(4),
     specs: [
       ...inFolders("differential"),
-      ...inFiles("editor/form", "editor/accessibility", "editor/first-webhook"),
+      ...inFiles("editor/form", "editor/accessibility", "editor/languages", "editor/first-webhook"),
       ...versioned,
       ...inFiles(
         "runtime/configuration",
@@ -88,6 +79,8 @@ export const matrix = [
       ),
       ...inFiles("runtime/front", "runtime/front-credentials", "runtime/front-deploys"),
     ],
+    // Without Debian's fonts-liberation, texts have other widths.
+    env: { FONTCONFIG_FILE: join(root, "test", "data", "other-fonts.conf") },
   },
   ...[22, 24, 26].map((major) => ({
     ...latest,
@@ -95,7 +88,7 @@ export const matrix = [
     node: () => nodeBinary(/** @type {22 | 24 | 26} */ (major)),
     specs: versioned,
     // BullMQ is JavaScript beside a server: the oldest, the latest and the newest Node.js tell what there is to tell.
-    env: major === 22 ? { REDIS_PATH: "none", REDIS_REQUIRED: undefined } : {},
+    env: major === 22 ? { WITHOUT_SERVER: "1" } : {},
   })),
 ];
 

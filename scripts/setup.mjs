@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { delimiter, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../", import.meta.url));
@@ -12,8 +12,6 @@ const cache = join(root, ".cache");
 
 /** The exact versions that the tests run on, by their release lines. */
 const nodeVersions = { 20: "20.19.0", 22: "22.23.3", 24: "24.21.0", 26: "26.10.0" };
-/** For Apple silicon npm has only some. */
-const nodeVersionsOnAppleSilicon = { 20: "20.18.1", 22: "22.23.2", 24: "24.0.0", 26: "26.10.0" };
 export const nodeRedVersions = { 4: "4.1.15" };
 const chromiumVersion = "153.0.0";
 
@@ -22,13 +20,13 @@ export function ensureDependencies() {
   const lock = join(root, "package-lock.json");
   const installed = join(root, "node_modules", ".package-lock.json");
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
-  say("Installing the dependencies ...");
-  npm(["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  process.stdout.write("Installing the dependencies ...\n");
+  npm("ci");
 }
 
 /** Builds a folder anew, which holds what the package calls dist/. */
 export function build(folder = join(root, "dist")) {
-  say("Building ...");
+  process.stdout.write("Building ...\n");
   run(process.execPath, [join(root, "scripts", "build.mjs"), folder]);
 }
 
@@ -40,10 +38,9 @@ export function build(folder = join(root, "dist")) {
 export function nodeBinary(major) {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
   const system = process.platform === "win32" ? "win" : process.platform;
-  const appleSilicon = system === "darwin" && process.arch === "arm64";
-  const name = `${appleSilicon ? "node-bin" : "node"}-${system}-${process.arch}`;
-  const versions = appleSilicon ? nodeVersionsOnAppleSilicon : nodeVersions;
-  const folder = installed(`node-${major}`, name, versions[major]);
+  // Of those for Apple silicon npm has only some, and it runs the others as well.
+  const name = `node-${system}-${system === "darwin" ? "x64" : process.arch}`;
+  const folder = installed(`node-${major}`, name, nodeVersions[major]);
   return join(folder, "bin", process.platform === "win32" ? "node.exe" : "node");
 }
 
@@ -65,10 +62,9 @@ export function nodeRedFolder(major) {
 
 /** The path of a Chromium: the system's if it has one, else one from npm, which runs on Linux x64 without an install. */
 export function chromium() {
+  const { CHROMIUM_PATH: named } = process.env;
   // Debian's headless shell has no windows of its own, and takes three quarters of the time.
-  const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
-  const known = [process.env.CHROMIUM_PATH, ...names.map((name) => `/usr/bin/${name}`)];
-  const found = known.find((path) => path && existsSync(path));
+  const found = named ?? findProgram("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome");
   if (found) return found;
   const folder = installed("chromium", "@sparticuz/chromium", chromiumVersion);
   const print = 'import chromium from "@sparticuz/chromium"; process.stdout.write(await chromium.executablePath());';
@@ -76,64 +72,29 @@ export function chromium() {
 }
 
 /**
- * The servers that some tests need, which npm has not to fetch: where the system has none, these are left out.
- *
- * @typedef {object} Program
- * @property {string} name
- * @property {string} packages those of Debian that have it
- * @property {string} variable the environment variable that names another one
- * @property {string} required the environment variable with which its absence is a failure
- * @property {string[]} places where Debian has it
- * @property {string[]} specs the files that have nothing but tests that need it
- * @property {string} [besides] what else is not tested without it
+ * What some tests need that npm has not, by the names of its programs: the specs that have nothing but such tests, and
+ * Debian's package. Where it is missing, they are left out; deliveries in a server are, wherever engines are compared.
  */
-
-/** @type {Program[]} */
 export const programs = [
+  { names: ["nginx"], specs: ["demo/nginx", "runtime/instances"], debian: "nginx" },
+  { names: ["valkey-server", "redis-server"], specs: ["runtime/instances"], debian: "redis-server" },
   {
-    name: "nginx",
-    packages: "nginx",
-    variable: "NGINX_PATH",
-    required: "NGINX_REQUIRED",
-    places: ["/usr/sbin/nginx"],
-    specs: ["test/demo/nginx.test.ts", "test/runtime/instances.test.ts"],
+    names: ["openssl"],
+    specs: ["runtime/jwt", "runtime/certificates", "unit/auth/certificates"],
+    debian: "openssl",
   },
-  {
-    name: "Valkey or Redis",
-    packages: "redis-server",
-    variable: "REDIS_PATH",
-    required: "REDIS_REQUIRED",
-    places: ["/usr/bin/valkey-server", "/usr/bin/redis-server"],
-    specs: ["test/runtime/instances.test.ts"],
-    besides: "deliveries in a server wherever engines are compared",
-  },
-  {
-    name: "openssl",
-    packages: "openssl",
-    variable: "OPENSSL_PATH",
-    required: "OPENSSL_REQUIRED",
-    places: ["/usr/bin/openssl"],
-    specs: ["test/runtime/jwt.test.ts", "test/runtime/certificates.test.ts", "test/unit/auth/certificates.test.ts"],
-  },
-  {
-    // Java runs a source file only where its compiler is.
-    name: "compiler of Java",
-    packages: "default-jdk-headless",
-    variable: "JAVAC_PATH",
-    required: "JAVAC_REQUIRED",
-    places: ["/usr/bin/javac"],
-    specs: ["test/runtime/java.test.ts"],
-  },
+  { names: ["javac"], specs: ["runtime/java"], debian: "default-jdk-headless" },
 ];
 
 /**
- * The path of a program: the one that is named, or else the system's if it has one.
+ * The path of one of these programs, if the system has it.
  *
- * @param {Program} program
+ * @param {string[]} names
  */
-export function pathOf({ variable, places }) {
-  const named = process.env[variable];
-  return (named ? [named] : places).find((path) => existsSync(path));
+export function findProgram(...names) {
+  // The last is where Debian has servers.
+  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
 }
 
 /**
@@ -149,26 +110,16 @@ export function installed(place, name, version, options = []) {
   const folder = join(prefix, "node_modules", name);
   const manifest = join(folder, "package.json");
   if (!existsSync(manifest) || !readFileSync(manifest, "utf8").includes(`"version": "${version}"`)) {
-    say(`Fetching ${name} ${version} ...`);
-    npm([
-      "install",
-      "--prefix",
-      // On Windows a shell reads this, which would break the path of this repository at its spaces.
-      relative(root, prefix),
-      "--no-save",
-      "--no-audit",
-      "--no-fund",
-      "--loglevel=error",
-      ...options,
-      `${name}@${version}`,
-    ]);
+    process.stdout.write(`Fetching ${name} ${version} ...\n`);
+    // On Windows a shell reads the path, which would break that of this repository at its spaces.
+    npm("install", "--prefix", relative(root, prefix), "--no-save", ...options, `${name}@${version}`);
   }
   return folder;
 }
 
 /** @param {string[]} args */
-function npm(args) {
-  run("npm", args, { shell: process.platform === "win32" });
+function npm(...args) {
+  run("npm", [...args, "--no-audit", "--no-fund", "--loglevel=error"], { shell: process.platform === "win32" });
 }
 
 /**
@@ -182,19 +133,4 @@ export function run(command, args, options) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
   if (error) throw error;
   if (status !== 0) process.exit(status ?? 1);
-}
-
-/**
- * The path of a command that a development dependency brings.
- *
- * @param {string} name
- * @param {string} path
- */
-export function commandOf(name, path) {
-  return join(root, "node_modules", name, path);
-}
-
-/** @param {string} line */
-function say(line) {
-  process.stdout.write(`${line}\n`);
 }

@@ -1,33 +1,33 @@
 /**
- * Runs all tests on Node-RED 5; with `--all`, also what of them runs on the other supported versions and with other fonts;
- * with `--matrix="Node-RED 5 on Node 22"`, what of them runs on these; with `--fonts`, those that depend on the widths of
- * texts, with other fonts; with `--quick`, less than a minute's worth of them. Further arguments go to mocha:
- * `npm test -- --grep token`.
+ * Runs all tests on Node-RED 5; with `--all`, also what of them runs on the other supported versions; with
+ * `--matrix="Node-RED 5 on Node 22"`, what of them runs on these; with `--quick`, less than a minute's worth of them.
+ * Further arguments go to mocha: `npm test -- --grep token`.
  */
-import { execFileSync, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { everything, layout, matrix, quick } from "./matrix.mjs";
-import { build, chromium, commandOf, ensureDependencies, modernNode, pathOf, programs, root, run } from "./setup.mjs";
+import { everything, matrix, quick } from "./matrix.mjs";
+import { build, chromium, ensureDependencies, findProgram, modernNode, programs, root, run } from "./setup.mjs";
 
 /** @typedef {import("./matrix.mjs").Run} Run */
 /** @typedef {import("./reporter.mjs").Result} Result */
 
 const args = process.argv.slice(2);
-const isChoice = (/** @type {string} */ arg) => /^--(all|matrix=.*|quick|fonts)$/.test(arg);
+const isChoice = (/** @type {string} */ arg) => /^--(all|matrix=.*|quick)$/.test(arg);
 const mochaArgs = args.filter((arg) => !isChoice(arg));
 const [choice, ...more] = args.filter(isChoice);
 if (more.length > 0) throw new Error(`${String(choice)} and ${more.join(" and ")} are run one after the other`);
 const [first, ...others] = runsOf(choice);
 
-const missing = first === everything ? programs.filter((program) => !pathOf(program)) : [];
+const missing = programs.filter(({ names }) => !findProgram(...names));
 const leftOut = missing.map(
-  ({ name, specs, besides = [], packages, variable }) =>
-    `Left out ${specs.concat(besides).join(", ")}: there is no ${name} here. Install Debian's (apt-get install ${packages}), or set ${variable}.\n`,
+  ({ names, specs, debian }) =>
+    `Left out what needs ${names.join(" or ")} (${specs.join(", ")}): apt-get install ${debian}\n`,
 );
-if (missing.some((program) => process.env[program.required])) throw new Error(leftOut.join(""));
+const required = (process.env.REQUIRED_PROGRAMS ?? "").split(" ");
+if (missing.some(({ debian }) => required.includes(debian))) throw new Error(leftOut.join(""));
 
 ensureDependencies();
 build();
@@ -60,9 +60,8 @@ if (failures.length > 0 || passes === 0) process.exit(1);
 function runsOf(option) {
   if (option === undefined) return [everything];
   if (option === "--quick") return [quick];
-  if (option === "--fonts") return [layout];
   // What runs everything runs what is tested on the same versions as well.
-  if (option === "--all") return [everything, ...matrix.filter(({ node }) => node() !== modernNode()), layout];
+  if (option === "--all") return [everything, ...matrix.filter(({ node }) => node() !== modernNode())];
   const chosen = matrix.find(({ title }) => option === `--matrix=${title}`);
   if (chosen) return [chosen];
   throw new Error(`${option} is none of ${matrix.map(({ title }) => title).join(", ")}`);
@@ -83,10 +82,10 @@ async function runInTurn(runs, jobs) {
  * @param {number} jobs how many files at a time
  * @param {boolean} isShown whether its report is shown while it runs, and not at its end
  */
-async function runTests({ title, node, nodeRed, specs, hasOtherFonts, env }, jobs, isShown) {
-  const ignored = missing.flatMap((program) => program.specs.flatMap((spec) => ["--ignore", spec]));
+async function runTests({ title, node, nodeRed, specs, env }, jobs, isShown) {
+  const ignored = missing.flatMap(({ specs }) => specs.flatMap((spec) => ["--ignore", `test/${spec}.test.ts`]));
   const child = fork(
-    commandOf("mocha", "bin/mocha.js"),
+    join(root, "node_modules", "mocha", "bin", "mocha.js"),
     ["--parallel", "--jobs", `${jobs}`, "--reporter", "scripts/reporter.mjs", ...specs, ...ignored, ...mochaArgs],
     {
       cwd: root,
@@ -94,7 +93,6 @@ async function runTests({ title, node, nodeRed, specs, hasOtherFonts, env }, job
       silent: true,
       env: {
         ...process.env,
-        ...(hasOtherFonts && otherFonts(join(root, ".cache", "fonts"))),
         ...env,
         NODE_COMPILE_CACHE: compiled,
         CHROMIUM_PATH: chromium(),
@@ -120,32 +118,4 @@ async function runTests({ title, node, nodeRed, specs, hasOtherFonts, env }, job
   process.stdout.write(`${report}\n${title}: ${result.passes} passed, ${result.failures.length} failed\n`);
   passes += result.passes;
   failures.push(...result.failures.map(({ test, error }) => `\n${title}: ${test}\n  ${error}\n`));
-}
-
-/**
- * An environment without the fonts of Debian's fonts-liberation, in which texts have other widths.
- *
- * @param {string} folder where its configuration is written to
- */
-function otherFonts(folder) {
-  const system = process.env.FONTCONFIG_FILE ?? "/etc/fonts/fonts.conf";
-  const file = join(folder, "fonts.conf");
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(
-    file,
-    `<?xml version="1.0"?>
-<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
-<fontconfig>
-  <include>${system}</include>
-  <selectfont><rejectfont><glob>*/Liberation*</glob></rejectfont></selectfont>
-</fontconfig>
-`,
-  );
-  const env = { FONTCONFIG_FILE: file };
-  const list = (/** @type {typeof process.env} */ more) =>
-    execFileSync("fc-list", { encoding: "utf8", env: { ...process.env, ...more } });
-  if (!list({}).includes("Liberation") || list(env).includes("Liberation") || !list(env)) {
-    throw new Error("There are no other fonts: --fonts needs Debian's fonts-liberation, and fonts besides.");
-  }
-  return env;
 }

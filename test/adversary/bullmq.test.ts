@@ -30,7 +30,7 @@ function createCertificate(): { key: string; cert: string } {
 }
 
 // Without a server they would all be left out.
-if (serverIsHere || process.env.REDIS_REQUIRED) describe("BullMQ with its server", testServer);
+if (serverIsHere) describe("BullMQ with its server", testServer);
 
 function testServer(): void {
   let server: ValkeyServer | undefined;

@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { findProgram } from "../../scripts/setup.mjs";
 import { freePort } from "./free-port";
 import { temporaryFolder } from "./package";
 import { until } from "./until";
 
-const program = process.env.NGINX_PATH ?? "/usr/sbin/nginx";
+const program = findProgram("nginx");
 
 /** Whether there is one to test with: without one, `npm test` says what it leaves out. */
-export const nginxIsHere = existsSync(program);
+export const nginxIsHere = program !== undefined;
 const begun = "start worker process ";
 
 /** An nginx of its own, with all its files in a temporary folder. */
@@ -24,7 +25,6 @@ export class Nginx {
    * @param configure makes what stands in the `http` block, for a port to listen on and a folder for its files
    */
   static async start(configure: (port: number, folder: string) => string): Promise<Nginx> {
-    if (!existsSync(program)) throw new Error(`There is no nginx at ${program}: apt-get install nginx, or NGINX_PATH`);
     for (;;) {
       const nginx = new Nginx(await freePort(), configure);
       await until(() => nginx.#ended || nginx.#log.includes(begun), "nginx to start");
@@ -41,7 +41,7 @@ export class Nginx {
     const folder = temporaryFolder("nginx");
     this.folder = folder;
     this.#configure(configure);
-    this.#process = spawn(program, ["-p", folder, "-c", join(folder, "nginx.conf"), "-g", "daemon off;"], {
+    this.#process = spawn(program ?? "nginx", ["-p", folder, "-c", join(folder, "nginx.conf"), "-g", "daemon off;"], {
       stdio: ["ignore", "ignore", "pipe"],
     });
     this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => (this.#log += text));

@@ -60,7 +60,7 @@ export const engines: readonly QueueEngine[] = [
   },
   {
     name: "BullMQ",
-    isHere: serverIsHere || process.env.REDIS_REQUIRED !== undefined,
+    isHere: serverIsHere,
     isShared: true,
     begin: async () => {
       server = await ValkeyServer.start();

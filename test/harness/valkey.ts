@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { findProgram } from "../../scripts/setup.mjs";
 import { freePort } from "./free-port";
 import { temporaryFolder } from "./package";
 import { until } from "./until";
 
-const { REDIS_PATH: named } = process.env;
-const places = named ? [named] : ["/usr/bin/valkey-server", "/usr/bin/redis-server"];
-const program = places.find((path) => existsSync(path));
+const program = process.env.WITHOUT_SERVER ? undefined : findProgram("valkey-server", "redis-server");
 
 /** Whether there is a server to test with: without one, `npm test` says what it leaves out. */
 export const serverIsHere = program !== undefined;
@@ -88,7 +86,7 @@ export class ValkeyServer {
   }
 
   #spawned(): ChildProcess {
-    if (!program) throw new Error("There is no server: apt-get install redis-server or valkey-server, or REDIS_PATH");
+    if (!program) throw new Error("There is no server: apt-get install redis-server or valkey-server");
     const child = spawn(program, this.#args, { stdio: ["ignore", "pipe", "ignore"] });
     child.stdout.setEncoding("utf8").on("data", (text: string) => (this.#log += text));
     child.once("close", () => (this.#ended = true));

@@ -3,11 +3,12 @@ import { execFile } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { findProgram } from "../../scripts/setup.mjs";
 import { token, webhookFlow } from "../harness/flow";
 import { useNodeRed } from "../harness/layouts";
 import { root } from "../harness/package";
 
-const { JAVAC_PATH: compiler = "/usr/bin/javac" } = process.env;
+const compiler = findProgram("javac") ?? "javac";
 /** How long a request may take, in seconds. */
 const limit = 30;
 
