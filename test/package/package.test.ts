@@ -1,8 +1,10 @@
 import should from "should";
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { once } from "node:events";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { Listener } from "../harness/listener";
 import { installedModules, packageName, packedTarball, root } from "../harness/package";
 
@@ -30,6 +32,19 @@ describe("the package", () => {
         if (/\.\w+$/.test(file)) packed().should.containEql(`dist/nodes/${folder}/${file}`);
       }
     }
+  });
+
+  it("leaves the messages of the thread alone in which Node-RED runs", async () => {
+    const compiled = packed().filter((path) => /^dist\/src\/.+\.js$/.test(path) && !path.endsWith("/worker.js"));
+    const files = compiled.map((path) => join(installedModules(), packageName, path));
+    const load = `
+      const { parentPort, workerData } = require("node:worker_threads");
+      for (const file of workerData) require(file);
+      parentPort.postMessage(parentPort.listenerCount("message"));`;
+    const thread = new Worker(load, { eval: true, workerData: files });
+    const [listeners] = (await once(thread, "message")) as [number];
+    await thread.terminate();
+    listeners.should.equal(0);
   });
 
   it("has no install scripts, nor has any of its dependencies, of which none is native", () => {

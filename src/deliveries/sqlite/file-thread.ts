@@ -2,15 +2,15 @@
 
 import { Worker } from "node:worker_threads";
 import { frameBytes, StoreError, type StoreEvents, type StoreTrouble } from "../queue";
-import type { Tables } from "./tables";
 import {
   listTransfers,
   type Method,
-  type WorkerResult,
   type WorkerCall,
   type WorkerMessage,
+  type WorkerResult,
   type WorkerSetup,
-} from "./worker";
+} from "./calls";
+import type { Tables } from "./tables";
 
 /** The bytes of the bodies that wait to be stored, unless one delivery alone is larger. */
 export const maxWaitingBytes = 64 * 1024 * 1024;

@@ -6,31 +6,17 @@ import { dirname, join } from "node:path";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { StoredDelivery } from "../delivery";
 import type { Taken } from "../local-queue";
-import type { Retention, StoreTrouble } from "../queue";
+import type { StoreTrouble } from "../queue";
+import {
+  listTransfers,
+  type Method,
+  type WorkerCall,
+  type WorkerMessage,
+  type WorkerResult,
+  type WorkerSetup,
+} from "./calls";
 import { migrations, schemaVersion } from "./migrations";
 import { type Database, createError, openDatabase, Tables } from "./tables";
-
-/** The methods of the tables, which the main thread calls. */
-export type Method = keyof Tables;
-
-/** A call; its answer has the same number. */
-export interface WorkerCall<M extends Method = Method> {
-  readonly number: number;
-  readonly method: M;
-  readonly args: Parameters<Tables[M]>;
-}
-
-export type WorkerResult = { readonly number: number } & (
-  { readonly value: unknown } | { readonly trouble: StoreTrouble; readonly cause: unknown }
-);
-
-export type WorkerMessage =
-  | { readonly says: "answers"; readonly answers: readonly WorkerResult[] }
-  /** The file is closed after an error, until `open` is called. */
-  | { readonly says: "closed"; readonly trouble: StoreTrouble; readonly cause: unknown }
-  | { readonly says: "movedAside"; readonly path: string; readonly cause: unknown };
-
-export type WorkerSetup = Retention & { readonly path: string };
 
 /** How often old deliveries are looked for, in ms, and how long other calls have their turn between two steps. */
 const tidyIntervalMs = 60_000;
@@ -235,14 +221,6 @@ function syncFolder(path: string): void {
   } finally {
     closeSync(folder);
   }
-}
-
-/** Smaller bodies are copied sooner than handed over. */
-const minTransferredBytes = 16 * 1024;
-
-/** What a message hands over to the other thread: bodies that nobody else has. */
-export function listTransfers(bodies: readonly Uint8Array[]): ArrayBuffer[] {
-  return bodies.filter(({ length }) => length >= minTransferredBytes).map(({ buffer }) => buffer as ArrayBuffer);
 }
 
 function listBodies(message: WorkerMessage): Uint8Array[] {
