@@ -58,7 +58,7 @@ export class DebugSidebar {
   }
 
   async #until<T>(find: () => T | undefined): Promise<T> {
-    const signal = AbortSignal.timeout(15_000);
+    const signal = AbortSignal.timeout(120_000);
     for (;;) {
       const found = find();
       if (found !== undefined) return found;

@@ -1,6 +1,7 @@
 import { type Agent, request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { hearReports } from "./turns";
 
 export interface Reply {
   status: number;
@@ -28,15 +29,18 @@ export async function send(url: string, call: Call = {}): Promise<Reply> {
     const sent = request({ host, port, path, method, headers, agent, localAddress });
     sent.on("error", reject);
     sent.on("response", (response) => {
-      text(response).then((received) => {
-        const json = (response.headers["content-type"] ?? "").includes("json") && received !== "";
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: received,
-          json: json ? (JSON.parse(received) as Record<string, unknown>) : {},
-        });
-      }, reject);
+      text(response)
+        .then(async (received) => {
+          await hearReports();
+          const json = (response.headers["content-type"] ?? "").includes("json") && received !== "";
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            body: received,
+            json: json ? (JSON.parse(received) as Record<string, unknown>) : {},
+          });
+        })
+        .catch(reject);
     });
     sent.end(body);
   });
@@ -79,6 +83,7 @@ export async function exchange(origin: string, ...parts: Part[]): Promise<string
   }
   if (socket.writable) flush();
   await closed;
+  await hearReports();
   return Buffer.from(received, "latin1").toString();
 }
 

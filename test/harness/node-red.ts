@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { moduleOf } from "./fixtures";
 import { installedModules, root, temporaryFolder } from "./package";
+import { hearLog, hearReports } from "./turns";
 
 /** A message that a node has reported. */
 export interface Received {
@@ -136,6 +137,9 @@ export class NodeRed {
   readonly #traces: string[] = [];
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #child: ChildProcess;
+  /** Once it has ended, and all that it has logged and reported is there. */
+  readonly #closed: Promise<void>;
+  #isClosed = false;
   readonly #adminRoot: string;
   readonly #nodeRoot: string;
 
@@ -165,8 +169,12 @@ export class NodeRed {
         this.#events.emit("change");
       });
     }
-    this.#child.on("message", (report: Report) => this.#take(report));
-    this.#child.on("exit", () => this.#events.emit("change"));
+    this.#child.on("message", (report: Report) => void hearLog().then(() => this.#take(report)));
+    this.#closed = once(this.#child, "close").then(async () => {
+      await hearReports();
+      this.#isClosed = true;
+      this.#events.emit("change");
+    });
   }
 
   get pid(): number | undefined {
@@ -174,7 +182,7 @@ export class NodeRed {
   }
 
   get running(): boolean {
-    return this.#child.exitCode === null && this.#child.signalCode === null;
+    return !this.#isClosed;
   }
 
   /** The URL of a path below the root of HTTP nodes. */
@@ -309,7 +317,7 @@ export class NodeRed {
 
   /** Waits until something is found; it is looked for at every message, status, line of the log, and at the end. */
   async until<T>(find: () => T | undefined | null, what: string): Promise<T> {
-    const timeout = AbortSignal.timeout(60_000);
+    const timeout = AbortSignal.timeout(120_000);
     for (;;) {
       const found = find();
       if (found !== undefined && found !== null) return found;
@@ -338,10 +346,8 @@ export class NodeRed {
 
   /** Ends it, unless another signal is given as a power cut does. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-    if (!this.running) return;
-    const exit = once(this.#child, "exit");
     this.#child.kill(signal);
-    await exit;
+    await this.#closed;
   }
 
   #take({ message, status, started, measure, trace, address }: Report): void {
@@ -360,7 +366,9 @@ export class NodeRed {
       headers: { "Content-Type": "application/json", ...headers },
       body: JSON.stringify(body),
     });
-    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+    const text = await response.text();
+    await hearReports();
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${text}`);
   }
 }
 

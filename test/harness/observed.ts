@@ -1,7 +1,6 @@
 import type { Node, NodeAPI } from "node-red";
 import { EventEmitter } from "node:events";
 import { mock } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
 import type { StoredDeliveries } from "../../src/admin/inactivity";
 
 import { Observers } from "../../src/admin/observers";
@@ -13,6 +12,7 @@ import type { Endpoint } from "../../src/flow/endpoint";
 import { type Problem, problems } from "../../src/request/problem";
 import { token } from "./flow";
 import { parseMetrics } from "./prometheus";
+import { turns } from "./turns";
 
 const tokenGate = new TokenAuthenticator({ method: "header", name: "Authorization", token, secondToken: "" });
 
@@ -177,5 +177,5 @@ export class Observed {
 
 /** Has what promises lead to done. */
 export async function settle(): Promise<void> {
-  for (let count = 0; count < 5; count++) await turn();
+  await turns(5);
 }
