@@ -57,6 +57,11 @@ if (sqliteIsHere()) {
 
     const folder = () => join(place, "user");
     const file = () => join(folder(), fileName);
+    /** Copies the file as it is at a moment, with what is not in it yet: until nothing was written into it meanwhile. */
+    const copyAsItIs = (to: string) => {
+      do for (const part of ["", "-wal"]) copyFileSync(file() + part, join(to, fileName + part));
+      while (!readFileSync(file()).equals(readFileSync(join(to, fileName))));
+    };
     const made = (options: SqliteOptions = {}) => {
       const queue = openFile(folder(), { maxAge: Infinity, worker: faultyWorker, ...options });
       open.push(queue);
@@ -343,7 +348,7 @@ if (sqliteIsHere()) {
           for (const id of ["1", "2", "3", "4", "5"]) await queue.add(delivered(id, { node: "rated", state: "queued" }), bytes); // prettier-ignore
           const begun = performance.now();
           queue.release();
-          await until(() => broken.ends.length === 1 && rated.ends.length === 1, "the first");
+          await until(() => broken.ends.length >= 1 && rated.ends.length >= 1, "the first");
           Date.now = () => now() + by;
           await until(() => rated.ends.length === 5 && broken.ends.length === 4, "all");
           // Four times between starts; two waits after failures, and at least one of the breaker.
@@ -357,7 +362,7 @@ if (sqliteIsHere()) {
           before.process("n", failing);
           before.release();
           await before.add(accepted("1"), bytes);
-          await until(() => failing.ends.length === 1, "the failure");
+          await until(() => failing.ends.length >= 1, "the failure");
           before.hold();
           await before.pause("n");
           await before.add(accepted("2"), bytes);
@@ -401,14 +406,14 @@ if (sqliteIsHere()) {
         await before.add(accepted("2"), bytes);
         const copy = join(place, "copy");
         mkdirSync(copy);
-        for (const part of ["", "-wal"]) copyFileSync(file() + part, join(copy, fileName + part));
+        copyAsItIs(copy);
         let ahead = 0;
         const after = openFile(copy, { maxAge: Infinity, now: () => readQueueClock() + ahead });
         open.push(after);
         await after.open(listener);
         should(await after.find("1")).match({ delivery: { state: "retrying", attempt: 1, error: "interrupted" }, attempts: [{}] }); // prettier-ignore
         const { nextAt = 0 } = (await after.find("1"))?.delivery ?? {};
-        (nextAt - now()).should.be.within(hour - 60_000, hour);
+        (nextAt - now()).should.be.within(hour - 60_000, hour + 1000);
         const flow = new TestFlow(() => failed({ isSenderTold: true }), pace);
         after.process("n", flow);
         after.release();
@@ -602,8 +607,7 @@ if (sqliteIsHere()) {
       const callers = Array.from({ length: 20 }, async (_, caller) => send(caller));
       await until(() => known.length > 500, "deliveries");
       const cut = [...known];
-      // As they are at this moment, with what is not in the file itself yet.
-      for (const part of ["", "-wal"]) copyFileSync(file() + part, join(copy, fileName + part));
+      copyAsItIs(copy);
       isCut = true;
       await Promise.all(callers);
       const left = openFile(copy, { maxAge: Infinity });

@@ -127,7 +127,7 @@ async function outcomesOf(nodeRed: NodeRed, layout: Layout, all: Request[]): Pro
 
 /** A request that hangs is an outcome as well, of which the other requests are to tell. */
 async function inTime(sending: Promise<Reply>): Promise<Reply | undefined> {
-  return Promise.race([sending.catch(() => undefined), setTimeout(20_000, undefined, { ref: false })]);
+  return Promise.race([sending.catch(() => undefined), setTimeout(60_000, undefined, { ref: false })]);
 }
 
 interface Run {

@@ -142,8 +142,9 @@ describe("the tab of deliveries, with a real runtime", () => {
       catalogText("filter.only", { events: "push" }),
     );
     await editor.input("secret").fill("of GitHub");
+    const isNotified = await editor.noteNotifications();
     await make().click();
-    await editor.page.getByText(catalogText("newNode.busy")).first().waitFor();
+    await isNotified(catalogText("newNode.busy"));
     await editor.done();
     await until(async () => (await nodesOf()) === before + 1, "the node to be drawn");
     const [id = ""] = await editor.page.evaluate(() => {

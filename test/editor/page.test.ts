@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { BrowserContext, Page } from "playwright-core";
 import should from "should";
 import { answersInFront, isOfApi } from "../harness/answers-in-front";
-import { catalogText } from "../harness/browser";
+import { catalogText, patience } from "../harness/browser";
 import { DeliveriesTab } from "../harness/deliveries-tab";
 import { bearer, tab as flowTab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
@@ -53,6 +53,7 @@ class OpenPage {
     const context = await (
       await sharedBrowser()
     ).newContext({ locale, permissions, viewport: { width: 1000, height: 700 } });
+    context.setDefaultTimeout(patience);
     const opened = new OpenPage(nodeRed, context, await context.newPage());
     await opened.page.clock.install();
     await opened.page.goto(nodeRed.admin("/webhook-trigger/"));
@@ -125,6 +126,7 @@ describe("the page of deliveries", () => {
       await shown.getByText("Orders on Test").waitFor();
       await shown.locator("pre").filter({ hasText: '"order": 1' }).waitFor();
       await each.button("delivery.curl").click();
+      await list.element.locator(".webhook-delivery-result").filter({ hasText: catalogText("delivery.curlCopied") }).waitFor(); // prettier-ignore
       const copied = await page.evaluate(() => navigator.clipboard.readText());
       copied.should.containEql(nodeRed.node("/orders")).and.containEql("Authorization: Bearer YOUR_TOKEN");
       await each.button("delivery.replay").click();

@@ -63,7 +63,7 @@ export interface Look {
 }
 
 /** How long a busy machine may take for a step in the editor, in ms. */
-const patience = 120_000;
+export const patience = 120_000;
 
 /** Nothing moves, and notifications do not take clicks. */
 const still = `

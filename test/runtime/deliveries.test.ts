@@ -36,7 +36,7 @@ const flow = tab(
   webhook("own", "/own", { replyStatus: 202, replyBody: "Thank you, ä", replyType: "text/plain" }),
   webhook("repeated", "/repeated", { reply: "flow", ignoreDuplicates: true, duplicateKey: "header:X-Id", wires: [["answer"]] }),
   webhook("silent", "/silent", { reply: "flow", replyTimeout: 1 }),
-  webhook("patient", "/patient", { reply: "flow", replyTimeout: 5 }),
+  webhook("patient", "/patient", { reply: "flow", replyTimeout: 15 }),
   signed("github", "github"),
   signed("summed", "custom", { scheme: summed }),
   signed("mailgun", "mailgun"),
@@ -148,7 +148,14 @@ describe("a delivery", () => {
   });
 
   it("that was refused says why, and how to fix it", async () => {
-    (await post("/orders", { "X-Token": token })).status.should.equal(401);
+    (await post("/orders", bearer, "{")).status.should.equal(400);
+    should((await refused("orders", "jsonMalformed")).fix).equal(sentence(catalog.fix.jsonMalformed));
+    const fix = sentence(catalog.whyNot.tokenElsewhere.replace("__place__", "X-Token"));
+    // Explanations have a budget of time: where it is spent, they are missing for a moment.
+    await until(async () => {
+      (await post("/orders", { "X-Token": token })).status.should.equal(401);
+      return (await refused("orders", "tokenMissing")).fix === fix;
+    }, "the refusal to be explained");
     const summary = await refused("orders", "tokenMissing");
     should(summary).containDeep({
       state: "refused",
@@ -156,14 +163,11 @@ describe("a delivery", () => {
       attempt: 0,
       reason: `${catalog.refused.tokenMissing} (401)`,
     });
-    should(summary.fix).equal(sentence(catalog.whyNot.tokenElsewhere.replace("__place__", "X-Token")));
     const { headers, answer, attempts, body } = await shown.detail(summary.id);
     should(headers["x-token"]).equal(mask);
     should(attempts).eql([]);
     should(body).eql({ encoding: "utf8", data: "", truncated: true });
     should(JSON.parse(answer?.body ?? "")).containEql({ status: 401 });
-    (await post("/orders", bearer, "{")).status.should.equal(400);
-    should((await refused("orders", "jsonMalformed")).fix).equal(sentence(catalog.fix.jsonMalformed));
   });
 
   it("whose flow has failed says with which error, also when 150 fail at once", async () => {
@@ -187,7 +191,7 @@ describe("a delivery", () => {
     const outcomeOf = async (node: string, wanted?: unknown, headers = bearer) => {
       const { id } = (await shown.page(`node=${node}&limit=1`)).deliveries[0] ?? {};
       const { status } = await post(`/${node}`, headers, JSON.stringify({ answer: wanted }));
-      const summary = await shown.find((each) => each.id !== id && each.state !== "running", `node=${node}`);
+      const summary = await shown.find((each) => each.id !== id && each.state !== "running", `node=${node}&limit=1`);
       const { answer } = await shown.detail(summary.id);
       should(answer?.status).equal(status);
       return [summary.state, summary.reason, status, answer?.body];

@@ -72,7 +72,7 @@ async function judgeAll({ requests, enough }: FieldCase, judgeOne: (request: Fie
 
 /** Explanations for the operator have a budget of time: where it is spent, they are missing for a moment. */
 async function untilRight(judgeIt: () => Promise<void>): Promise<void> {
-  for (const limit = AbortSignal.timeout(10_000); ;) {
+  for (const limit = AbortSignal.timeout(60_000); ;) {
     try {
       return await judgeIt();
     } catch (error) {

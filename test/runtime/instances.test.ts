@@ -178,8 +178,8 @@ if (serverIsHere && nginxIsHere) {
       it("start its deliveries again on the others, each once", async () => {
         const again = instances.messagesOf("hold-killed").filter((message) => attemptOf(message) > 1);
         should(again.map(idOf).sort()).eql([...killed].sort());
-        // Within 30 s, says the documentation: a loaded machine may need twice as long.
-        takenOverMs.should.be.below(60_000);
+        // Within 30 s, says the documentation: a loaded machine may need several times as long.
+        takenOverMs.should.be.below(120_000);
         again.every(({ instance }) => instance !== victim).should.be.true();
         await instances.end("killed");
         await until(async () => (await store.counts("killed")).running === undefined, "all to have succeeded");

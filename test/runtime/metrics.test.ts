@@ -16,7 +16,7 @@ const flow = tab(
   webhook("rival", "/hook"),
   webhook("broken", "/broken", { credentials: {} }),
   webhook("other", "/other", { name: `named ${token} by mistake` }),
-  ...(sqliteIsHere() ? guaranteed("safe") : []),
+  ...(sqliteIsHere() ? guaranteed("safe", { backoffFirst: 3600 }) : []),
 );
 
 describe("metrics", () => {

@@ -18,7 +18,7 @@ const flow = tab(
   ...guaranteed("asked", { ...strict, ...byFlow, ignoreDuplicates: true, duplicateKey: "header:Idempotency-Key" }),
   ...guaranteed("plain", { guaranteed: false, ...byFlow }),
   webhook("delayed", "/delayed", { guaranteed: true, ...strict, wires: [["delay", "sink"]] }),
-  { id: "delay", type: "delay", pauseType: "delay", timeout: "20", timeoutUnits: "seconds", outputs: 1, wires: [[]] },
+  { id: "delay", type: "delay", pauseType: "delay", timeout: "20", timeoutUnits: "minutes", outputs: 1, wires: [[]] },
   webhook("spawned", "/spawned", { guaranteed: true, ...strict, wires: [["exec", "sink"]] }),
   { id: "exec", type: "exec", command: "sleep 600", addpay: "", append: "", useSpawn: "true", timer: "", oldrc: false, wires: [[], [], []] },
   webhook("refused", "/refused", { guaranteed: true, ...strict, wires: [["complains"]] }),

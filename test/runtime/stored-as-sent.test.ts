@@ -24,7 +24,7 @@ const codings: Record<string, (bytes: Buffer) => Buffer> = {
 const flow = tab(
   ...guaranteed("numbered", access(number)),
   ...guaranteed("named", access(word)),
-  ...guaranteed("changing", access(word)),
+  ...guaranteed("changing", { ...access(word), backoffFirst: 3600 }),
   ...guaranteed("going", access(word)),
   webhook("guarded", "/guarded", { guaranteed: true, rawBody: true, ...access(word) }),
   webhook("plain", "/plain", { rawBody: true, ...access(word) }),
