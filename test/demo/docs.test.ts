@@ -191,11 +191,11 @@ describe("the documentation of settings, commands and flows", () => {
     statuses.map(([, status]) => Number(status)).should.eql(sent.sort());
   });
 
-  for (const [path, text] of Object.entries(composePages())) {
-    it(`has a table in ${path} as \`npm run docs\` writes it`, () => {
-      readFileSync(join(root, path), "utf8").should.equal(text);
-    });
-  }
+  it("has tables as `npm run docs` writes them", () => {
+    for (const [path, text] of Object.entries(composePages())) {
+      readFileSync(join(root, path), "utf8").should.equal(text, path);
+    }
+  });
 
   it("has figures in the README that bench/README.md has, which `npm run bench` writes into both", () => {
     const measured = readFileSync(join(root, "bench", "README.md"), "utf8");

@@ -98,7 +98,7 @@ export class Siege {
   note(received: string): RawReply[] {
     const replies = repliesIn(received);
     for (const { status, body } of replies) {
-      should(status).be.below(500, body);
+      should(status).be.below(500, `no attack may get a 5xx: ${body}`);
       const id = status === 200 && /^\{"status":"accepted","id":"(\w+)"\}$/.exec(body)?.[1];
       if (id) this.#accepted.push(id);
       should(received).not.containEql(token);
