@@ -4,8 +4,7 @@ import type { Express, Request, RequestHandler, Response } from "express";
 import type { ServerResponse } from "node:http";
 import type { DeployGate } from "../flow/deploy-gate";
 import { acceptsMethod, type Endpoint, mayGreetBy } from "../flow/endpoint";
-import { decodeContentSync } from "../request/body";
-import { decodeBody } from "../request/decode";
+import type { Content, DecodedBody } from "../request/decode";
 import { Problem } from "../request/problem";
 import { findParsers, getLayers, insertLayer, type Layer, layerNames, readMark } from "./host-internals";
 import {
@@ -100,7 +99,11 @@ function makeHandler({ deployGate, find, arrive, mayLeaveAdmin }: RawBodyOptions
       request[readMark] = true;
       // As a parser leaves it.
       if (received.body) request.resume();
-      void waitForFlows(arrived, deployGate).then(leave);
+      const unpack = async (isOpen: boolean) => {
+        const body = findShown(received);
+        if (isOpen && body?.isPacked) await body.decode(endpoint.maxBodyBytes);
+      };
+      void waitForFlows(arrived, deployGate).then(unpack).then(leave, next);
     }, next);
   };
 }
@@ -150,33 +153,30 @@ const lazyBody: PropertyDescriptor & ThisType<ParsedRequest & Request> = {
   enumerable: true,
 };
 
-function readForMiddleware(request: Request, { body, endpoint, verdict }: Received): ReturnType<typeof seeNoBody> {
+/** The body that middleware may see: a verified one, or what may be another node's. */
+function findShown({ body, endpoint, verdict }: Received): DecodedBody | undefined {
   const isVerified = !(verdict instanceof Problem) && "credential" in verdict;
-  // The body may be another node's.
-  if (!body || !(isVerified || endpoint.hasParameters)) return seeNoBody();
-  const value = parseForMiddleware(request, body.bytes, endpoint.maxBodyBytes);
+  return isVerified || endpoint.hasParameters ? body : undefined;
+}
+
+function readForMiddleware(request: Request, received: Received): ReturnType<typeof seeNoBody> {
+  const content = findShown(received)?.content;
+  if (!content || content instanceof Problem) return seeNoBody();
+  const value = toParsed(request, content);
   return { value, json: JSON.stringify(value) };
 }
 
-/** Parses a body as Node-RED's parsers do. */
-function parseForMiddleware(request: Request, bytes: Buffer, limit: number): unknown {
-  const { "content-type": type = "", "content-encoding": coding = "" } = request.headers;
+/** A body as Node-RED's parsers leave it. */
+function toParsed(request: Request, { value, form, bytes }: Content): unknown {
+  const { "content-type": type = "" } = request.headers;
   const isForm = isMediaType(type, /x-www-form-urlencoded/i);
-  if (!isForm && !isMediaType(type, /json/i)) return {};
-  try {
-    const content = decodeContentSync(bytes, coding, limit);
-    const decoded = content && decodeBody(content, type);
-    if (!decoded || decoded instanceof Problem) return {};
-    // JSON that is labelled as a form is JSON.
-    const { value, form } = decoded;
-    if (!isForm || !form) return value;
-    // With the app's query parser, as a guard expects: `a[b]=1` can be read in two ways.
-    const parse = request.app.get("query parser fn") as (text: string) => object;
-    // What the flow would get is seen, too, but takes the place of no field.
-    return Object.assign({}, Array.isArray(value) ? {} : value, parse(String(content)), form);
-  } catch {
-    return {};
-  }
+  if (!isForm) return isMediaType(type, /json/i) ? value : {};
+  // JSON that is labelled as a form is JSON.
+  if (!form) return value;
+  // With the app's query parser, as a guard expects: `a[b]=1` can be read in two ways.
+  const parse = request.app.get("query parser fn") as (text: string) => object;
+  // What the flow would get is seen, too, but takes the place of no field.
+  return Object.assign({}, Array.isArray(value) ? {} : value, parse(String(bytes())), form);
 }
 
 /** Compares without parameters. */

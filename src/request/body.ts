@@ -2,16 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
-import {
-  brotliDecompress,
-  brotliDecompressSync,
-  gunzip,
-  gunzipSync,
-  inflate,
-  inflateSync,
-  type InputType,
-  type ZlibOptions,
-} from "node:zlib";
+import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
 import { bodyMemory, maxSmallBytes, type MemoryLease } from "./memory";
 import { ReasonError, type Problem, problems } from "./problem";
 
@@ -108,22 +99,17 @@ interface Unpacked {
   readonly engine: { readonly bytesWritten: number };
 }
 
-type Decompress<Result> = (packed: InputType, options: ZlibOptions) => Result;
+/** Its type does not know the result that `info` asks for. */
+type Decompress = (packed: InputType, options: ZlibOptions) => Promise<unknown>;
 
-/** Their types do not know the result that `info` asks for. */
-interface ContentCoding {
-  readonly undo: Decompress<Promise<unknown>>;
-  readonly undoSync: Decompress<unknown>;
-}
+const gzip: Decompress = promisify<InputType, ZlibOptions, unknown>(gunzip);
 
-const gzip: ContentCoding = { undo: promisify<InputType, ZlibOptions, unknown>(gunzip), undoSync: gunzipSync };
-
-/** RFC 9110 §8.4.1: the content codings, and the alias of gzip. */
-const contentCodings = new Map<string, ContentCoding>([
+/** RFC 9110 §8.4.1: what undoes the content codings, and the alias of gzip. */
+const contentCodings = new Map<string, Decompress>([
   ["gzip", gzip],
   ["x-gzip", gzip],
-  ["deflate", { undo: promisify<InputType, ZlibOptions, unknown>(inflate), undoSync: inflateSync }],
-  ["br", { undo: promisify<InputType, ZlibOptions, unknown>(brotliDecompress), undoSync: brotliDecompressSync }],
+  ["deflate", promisify<InputType, ZlibOptions, unknown>(inflate)],
+  ["br", promisify<InputType, ZlibOptions, unknown>(brotliDecompress)],
 ]);
 
 /**
@@ -166,13 +152,13 @@ export async function decodeContent(
   return (await bodyMemory.verified.hold(network, bytes.length, undo)) ?? problems.memoryFull;
 }
 
-async function undoInTurn(codings: readonly ContentCoding[], bytes: Buffer, limit: number): Promise<Buffer | Problem> {
+async function undoInTurn(codings: readonly Decompress[], bytes: Buffer, limit: number): Promise<Buffer | Problem> {
   try {
     if (unpacking >= maxUnpacking) await new Promise<void>((resolve) => waiting.push(resolve));
     else unpacking++;
     const options = { maxOutputLength: limit, info: true };
     let content = bytes;
-    for (const { undo } of codings) {
+    for (const undo of codings) {
       if (content.length > 0) content = takeWhole(await undo(content, options), content);
     }
     return content;
@@ -186,23 +172,11 @@ async function undoInTurn(codings: readonly ContentCoding[], bytes: Buffer, limi
 }
 
 /**
- * The same, for middleware that reads the body.
- *
- * @returns nothing where a coding is unknown
- * @throws where it is broken or too large
- */
-export function decodeContentSync(bytes: Buffer, contentEncoding: string, limit: number): Buffer | undefined {
-  const codings = parseCodings(contentEncoding);
-  const options = { maxOutputLength: limit, info: true };
-  return codings?.reduce((content, { undoSync }) => takeWhole(undoSync(content, options), content), bytes);
-}
-
-/**
  * The codings in the order in which they are undone.
  *
  * @returns nothing where one is unknown, or there are too many
  */
-function parseCodings(contentEncoding: string): ContentCoding[] | undefined {
+function parseCodings(contentEncoding: string): Decompress[] | undefined {
   const names = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
   const applied = names.filter((coding) => coding !== "" && coding !== "identity");
   const codings = applied.map((coding) => contentCodings.get(coding)).filter((coding) => coding !== undefined);

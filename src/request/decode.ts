@@ -148,7 +148,7 @@ const maxDecoders = 100;
  * @param contentType the header field
  * @param isSigned whether the bytes were signed, and the content type was not
  */
-export function decodeBody(bytes: Buffer, contentType: string | undefined, isSigned = false): Decoded | Problem {
+function decodeBody(bytes: Buffer, contentType: string | undefined, isSigned = false): Decoded | Problem {
   if (bytes.length === 0) return { value: "" };
   if (contentType === undefined || contentType === "") return textIfUtf8(bytes);
   let decode = decoders.get(contentType);
