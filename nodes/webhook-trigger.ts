@@ -237,7 +237,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const { duplicates } = guaranteed ? stores.queue : whole;
   const records = stores.logOf(node.id, authenticator.redactor, config);
   const endpoint = createEndpoint(RED, node, { ...whole, duplicates, guaranteed, records });
-  if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
+  if (endpoint.judgeAddress && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
   const guarded = findGuarded(config, authenticator, getSettings(RED).httpNodeAuth);
   if (guarded !== undefined) node.warn(RED._(guarded));
   observers.run(endpoint);

@@ -38,7 +38,7 @@ export abstract class Authenticator implements CredentialPlace {
     this.fields = fields;
     this.hidden = hidden;
     this.parameter = parameter;
-    this.redactor = new Redactor(secrets, () => testCredentials.tokens());
+    this.redactor = new Redactor(secrets, testCredentials);
     this.testCredentials = testCredentials;
   }
 

@@ -58,14 +58,8 @@ export interface LimitServices {
   readonly testCredentials: { isFromUs(socket: Socket): boolean };
 }
 
-export interface Limits {
-  /**
-   * Checks a request, and counts it once however often it is checked.
-   *
-   * @param ip of the sender
-   */
-  judge(request: IncomingMessage, ip: string): Problem | undefined;
-}
+/** Checks a request by the address of its sender, and counts it once however often it is checked. */
+export type JudgeAddress = (request: IncomingMessage, ip: string) => Problem | undefined;
 
 /** Counted requests, with the result. */
 const judged = new WeakMap<IncomingMessage, Problem | undefined>();
@@ -75,7 +69,7 @@ export function createLimits(
   { allowFrom, rateLimit }: Pick<WebhookConfig, "allowFrom" | "rateLimit">,
   endpoint: string,
   { counter, testCredentials }: LimitServices,
-): Limits | undefined {
+): JudgeAddress | undefined {
   if (allowFrom.length === 0 && rateLimit === 0) return undefined;
   const isAllowed = createAllowList(allowFrom);
   const count = (ip: string) => {
@@ -83,14 +77,12 @@ export function createLimits(
     if (requests <= rateLimit) return undefined;
     return problems.rateExceeded.retriedAfter(Math.max(Math.ceil(leftMs / 1000), 1));
   };
-  return {
-    judge(request, ip) {
-      if (testCredentials.isFromUs(request.socket)) return undefined;
-      if (!isAllowed(normaliseAddress(ip))) return problems.addressNotAllowed;
-      if (rateLimit === 0) return undefined;
-      if (!judged.has(request)) judged.set(request, count(ip));
-      return judged.get(request);
-    },
+  return (request, ip) => {
+    if (testCredentials.isFromUs(request.socket)) return undefined;
+    if (!isAllowed(normaliseAddress(ip))) return problems.addressNotAllowed;
+    if (rateLimit === 0) return undefined;
+    if (!judged.has(request)) judged.set(request, count(ip));
+    return judged.get(request);
   };
 }
 

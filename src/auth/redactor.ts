@@ -3,6 +3,7 @@
 import { tokenLength } from "../config/fields";
 import { mask } from "./present";
 import { senders } from "./senders/table";
+import type { NodeTestCredentials } from "./test-credentials";
 
 export const redacted = "[redacted]";
 
@@ -20,7 +21,7 @@ const maxRanges = 100;
 /** Redacts the secrets of an endpoint. */
 export class Redactor {
   readonly #secrets: readonly string[];
-  readonly #temporary: () => readonly string[];
+  readonly #temporary: Pick<NodeTestCredentials, "tokens">;
   readonly #patterns: Patterns;
   /** Shorter texts (in characters) contain no secret, so most header fields need not be searched. */
   readonly #shortest: number;
@@ -29,7 +30,7 @@ export class Redactor {
    * @param secrets without the empty ones
    * @param temporary the test credentials that are valid at the time of a call
    */
-  constructor(secrets: readonly string[], temporary: () => readonly string[] = () => []) {
+  constructor(secrets: readonly string[], temporary: Pick<NodeTestCredentials, "tokens"> = { tokens: () => [] }) {
     this.#secrets = secrets;
     this.#temporary = temporary;
     this.#patterns = createPatterns(secrets);
@@ -69,7 +70,7 @@ export class Redactor {
   }
 
   #currentPatterns(): Patterns {
-    const temporary = this.#temporary();
+    const temporary = this.#temporary.tokens();
     return temporary.length === 0 ? this.#patterns : createPatterns([...this.#secrets, ...temporary]);
   }
 }

@@ -146,7 +146,7 @@ export function hasNoBody(method: string): boolean {
 export function judge(arrived: Arrived, endpoint: Endpoint): Judged {
   const { request, ip, shared } = arrived;
   if (shared.judged?.endpoint === endpoint) return shared.judged;
-  const result = endpoint.limits?.judge(request, ip) ?? authenticate(arrived, endpoint);
+  const result = endpoint.judgeAddress?.(request, ip) ?? authenticate(arrived, endpoint);
   return (shared.judged = { endpoint, result });
 }
 

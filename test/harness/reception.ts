@@ -104,7 +104,7 @@ export class Reception {
       hasParameters: false,
       sender: sender && { id: sender, row: senders[sender] },
       maxBodyBytes,
-      limits: undefined,
+      judgeAddress: undefined,
       duplicates: this.duplicates,
       guaranteed: undefined,
       owed: new OwedReplies(),

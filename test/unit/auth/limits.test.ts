@@ -65,7 +65,7 @@ describe("an allow list", () => {
         counter: new MemoryRateCounter(),
         testCredentials,
       });
-      should(limits?.judge(newRequest(), ip)?.status).equal(isAllowed ? undefined : 403);
+      should(limits?.(newRequest(), ip)?.status).equal(isAllowed ? undefined : 403);
     });
   }
 });
@@ -75,7 +75,7 @@ describe("a rate limit", () => {
   let counter: RateCounter;
   /** Sends a request to an endpoint with a limit. */
   const send = (ip: string, rateLimit: number, endpoint = "node") =>
-    createLimits({ allowFrom: [], rateLimit }, endpoint, { counter, testCredentials })?.judge(newRequest(), ip);
+    createLimits({ allowFrom: [], rateLimit }, endpoint, { counter, testCredentials })?.(newRequest(), ip);
   beforeEach(() => {
     now = 1_000_000.25;
     counter = new MemoryRateCounter();
@@ -87,8 +87,8 @@ describe("a rate limit", () => {
   it("counts a request once, however often it is judged", () => {
     const limits = createLimits({ allowFrom: [], rateLimit: 1 }, "node", { counter, testCredentials });
     const [first, second] = [newRequest(), newRequest()];
-    for (let times = 0; times < 3; times++) should(limits?.judge(first, "::1")).be.undefined();
-    for (let times = 0; times < 3; times++) secondsOf(limits?.judge(second, "::1")).should.equal(60);
+    for (let times = 0; times < 3; times++) should(limits?.(first, "::1")).be.undefined();
+    for (let times = 0; times < 3; times++) secondsOf(limits?.(second, "::1")).should.equal(60);
     counter.count("0:0:0:0 node").requests.should.equal(3);
   });
 

@@ -106,7 +106,7 @@ describe("Redactor", () => {
   it("replaces what is secret for some time, as long as it is", () => {
     const oneTime = "0123456789".repeat(4);
     const temporary = [oneTime];
-    const redactor = new Redactor(["a secret of ours"], () => temporary);
+    const redactor = new Redactor(["a secret of ours"], { tokens: () => temporary });
     const text = `${oneTime} and a secret of ours`;
     redactor.redact(text).should.equal("[redacted] and [redacted]");
     redactor.contains(oneTime).should.be.true();
