@@ -128,6 +128,8 @@ async function photographTab(browser: Browser): Promise<void> {
     }
     const style = `#red-ui-sidebar { width: 800px !important; } .red-ui-sidebar-section-top { flex: none !important; height: 446px !important; }`;
     const editor = await Editor.open(browser, nodeRed, { viewport: { width: 1400, height: 720 }, style });
+    // Its times have no date on the same day.
+    await editor.page.clock.setFixedTime(new Date());
     const shown = new DeliveriesTab(editor);
     await shown.open();
     await shown.rows.nth(sent.length - 1).waitFor();
