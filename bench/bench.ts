@@ -1,9 +1,8 @@
 /**
  * Measures the figures that bench/README.md shows, and writes them into it and, from there, into the README. With names of
- * parts as arguments, it only measures those and writes nothing; so does `before`, which compares with another commit.
+ * parts as arguments, it only measures those and writes nothing.
  */
 import { writePages } from "../scripts/docs";
-import { before } from "./before";
 import { deliveries } from "./deliveries";
 import { endpoints } from "./endpoints";
 import { writeTable } from "./figures";
@@ -16,8 +15,8 @@ const parts: Record<string, () => Promise<void>> = { requests, deliveries, endpo
 async function main(chosen: string[]): Promise<void> {
   const measured = chosen.length > 0 ? chosen : Object.keys(parts);
   for (const name of measured) {
-    const measure = name === "before" ? before : parts[name];
-    if (!measure) throw new Error(`no part ${name}: there are ${Object.keys(parts).join(", ")}, and before`);
+    const measure = parts[name];
+    if (!measure) throw new Error(`no part ${name}: there are ${Object.keys(parts).join(", ")}`);
     process.stdout.write(`${name}\n`);
     await measure();
   }
