@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { ensureDependencies, root } from "./setup.mjs";
 
 ensureDependencies();
-const typescript = "typescript/bin/tsc";
+// It takes a fifth of the time of the one before, whose API is for the build and for eslint.
+const typescript = "typescript7/bin/tsc";
 const checks = [
   ["eslint/bin/eslint.js", "--max-warnings=0", "."],
   [typescript, "-p", "test/tsconfig.json"],
