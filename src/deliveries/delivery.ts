@@ -32,8 +32,8 @@ export const firstToGo: readonly State[] = ["refused", "handshake"];
 export const lastToGo: State = "failed";
 export const finished: readonly State[] = [...droppable, lastToGo];
 
-/** In characters. */
-const maxEventLength = 200;
+/** Of the name of an event, or of a sender's id, as shown, in characters. */
+export const maxEventLength = 200;
 
 export interface StoredHead {
   readonly method: string;

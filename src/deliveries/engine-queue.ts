@@ -15,24 +15,25 @@ import {
 
 /** How long closing waits for running attempts to end, in ms: Docker kills a process 10 s after it was told to end. */
 const closePatienceMs = 5000;
-/** The bodies of running attempts, over all nodes of a process; one attempt always runs. */
-export const maxRunningBytes = 64 * 1024 * 1024;
-/** How long others may leave no room for the body of one, in ms: then it starts beside them. */
-export const roomPatienceMs = 10_000;
+/** Tests make less of it. */
+export interface RoomOptions {
+  /** Of the bodies of running attempts, over all nodes of a process; one attempt always runs. */
+  readonly maxRunningBytes: number;
+  /** How long others may leave no room for the body of one, in ms: then it starts beside them. */
+  readonly roomPatience: number;
+}
+export const roomDefaults: RoomOptions = { maxRunningBytes: 64 * 1024 * 1024, roomPatience: 10_000 };
 /** How many attempts of a node run at once in a process without a limit of concurrency. */
 export const maxRunning = 1000;
 
 /** The deliveries of a node, as far as this process starts its flow with them. */
 export class NodeQueue {
-  readonly node: string;
   /** Missing while the node is closed. */
   consumer: Consumer | undefined;
   /** The node's last one. */
   pace: Pace | undefined;
 
-  constructor(node: string) {
-    this.node = node;
-  }
+  constructor(readonly node: string) {}
 }
 
 /** An attempt of this process, from before it is stored until its end is. */
@@ -65,12 +66,15 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
   /** Missing until they were read. */
   #pauses: Map<string, Pause> | undefined;
 
-  constructor(maxBytes = maxRunningBytes) {
-    this.room = new ByteRoom(maxBytes);
+  constructor({ maxRunningBytes, roomPatience }: RoomOptions) {
+    this.room = new ByteRoom(maxRunningBytes, roomPatience);
   }
 
   /** The time that people see, in ms since the epoch. */
-  protected abstract readonly time: number;
+  protected get time(): number {
+    return Date.now();
+  }
+
   protected abstract createQueue(node: string): Queue;
   /** Takes what is due of a node at its present pace, as long as it is open and flows run. */
   protected abstract take(queue: Queue): void;
@@ -228,33 +232,49 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
  */
 export class ByteRoom {
   readonly #max: number;
+  readonly #patienceMs: number;
   #taken = 0;
   readonly #waiting = new Set<() => void>();
 
-  constructor(max: number) {
+  constructor(max: number, patienceMs: number) {
     this.#max = max;
+    this.#patienceMs = patienceMs;
   }
 
-  /** @param isLate whether it is for one that has waited long */
-  findFree(isLate = false): number {
-    const isFree = this.#taken === 0 || (isLate && this.#taken <= this.#max);
-    return isFree ? Infinity : this.#max - this.#taken;
+  get free(): number {
+    return this.#taken === 0 ? Infinity : this.#max - this.#taken;
   }
 
   take(bytes: number): void {
     this.#taken += bytes;
   }
 
+  /** Takes it when there is room. */
+  async wait(bytes: number): Promise<void> {
+    let isLate = false;
+    const beLate = () => {
+      isLate = true;
+      this.#wake();
+    };
+    const timer = setTimeout(beLate, this.#patienceMs).unref();
+    while (!this.#hasRoom(bytes, isLate)) await new Promise<void>((goOn) => this.#waiting.add(goOn));
+    clearTimeout(timer);
+    this.take(bytes);
+  }
+
   leave(bytes: number): void {
     this.#taken -= bytes;
+    this.#wake();
+  }
+
+  #hasRoom(bytes: number, isLate: boolean): boolean {
+    return bytes <= this.free || (isLate && this.#taken <= this.#max);
+  }
+
+  #wake(): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const goOn of waiting) goOn();
-  }
-
-  /** Calls it once, when there is more room. */
-  onMore(goOn: () => void): void {
-    this.#waiting.add(goOn);
   }
 }
 

@@ -17,8 +17,7 @@ import { mock } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import should from "should";
 import { fileName, sqliteIsHere } from "../../src/config/stores";
-import { maxRunningBytes, roomPatienceMs } from "../../src/deliveries/engine-queue";
-import { readQueueClock } from "../../src/deliveries/local-queue";
+import { readQueueClock } from "../../src/deliveries/sqlite/sqlite-queue";
 import { type AttemptResult, StoreError, type StoreTrouble } from "../../src/deliveries/queue";
 import { FileThread, maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
 import { schemaVersion } from "../../src/deliveries/sqlite/migrations";
@@ -422,90 +421,6 @@ if (sqliteIsHere()) {
         await after.add(accepted("3"), bytes);
         await until(() => flow.ends.length === 3, "both");
         flow.ids.should.eql(["2", "1", "3"]);
-      });
-    });
-
-    describe("run with so many bytes of bodies at once, and", () => {
-      const body = Buffer.alloc(maxRunningBytes / 8);
-      let queue: SqliteQueue;
-      let ends: (() => void)[];
-      const flow = () => new TestFlow(() => new Promise((resolve) => ends.push(() => resolve(succeeded()))));
-      beforeEach(async () => {
-        queue = await opened();
-        ends = [];
-        queue.release();
-      });
-
-      it("the rest starts as they end, also of other nodes", async () => {
-        const [one, other] = [flow(), flow()];
-        queue.process("n", one);
-        for (let index = 0; index < 9; index++) await queue.add(accepted(`${index}`), body);
-        await until(() => one.running === 8, "as many as there is room for");
-        queue.process("m", other);
-        await queue.add(delivered("m", { node: "m", state: "queued" }), bytes);
-        // Each has looked whether it may start.
-        await queue.counts("n");
-        should([one.running, other.running]).eql([8, 0]);
-        ends.shift()?.();
-        await until(() => one.starts.length === 9 || other.starts.length === 1, "the next");
-        while (one.ends.length + other.ends.length < 10) {
-          ends.shift()?.();
-          await setImmediate();
-        }
-        one.mostRunning.should.be.belowOrEqual(8);
-      });
-
-      it("one that was too large starts although the other has ended while the file was asked", async () => {
-        const [one, other] = [flow(), flow()];
-        await queue.add(accepted("0"), Buffer.alloc(maxRunningBytes));
-        queue.process("n", one);
-        await queue.add(delivered("m", { node: "m", state: "queued" }), body);
-        await until(() => one.running === 1, "the large one");
-        faults.set(Fault.slow, 100);
-        faults.set(Fault.committing, 0);
-        ends.shift()?.();
-        await until(() => faults.get(Fault.committing) === 1, "its end");
-        queue.process("m", other);
-        await until(() => one.ends.length === 1, "its end");
-        await until(() => other.running === 1, "the other");
-        ends.shift()?.();
-      });
-
-      it("one that waits long starts beside others that come again and again", async () => {
-        let ahead = 0;
-        await queue.close();
-        const waiting = await opened({ now: () => readQueueClock() + ahead });
-        const large = new TestFlow();
-        const small: TestFlow = new TestFlow(async () => {
-          if (large.ends.length === 0) await waiting.add(accepted(`${small.starts.length + 1}`), bytes);
-          await until(() => large.ends.length > 0 || small.running > 1, "another one");
-          return succeeded();
-        });
-        await waiting.add(delivered("m", { node: "m", state: "queued" }), Buffer.alloc(maxRunningBytes + 1));
-        waiting.process("n", small);
-        waiting.release();
-        await waiting.add(accepted("0"), bytes);
-        await until(() => small.running > 0, "a small one");
-        waiting.process("m", large);
-        const ended = small.ends.length;
-        await until(() => small.ends.length > ended + 20, "others");
-        large.starts.should.eql([]);
-        ahead = roomPatienceMs;
-        await until(() => large.ends.length === 1, "the large one");
-      });
-
-      it("one that is larger starts alone", async () => {
-        const started = flow();
-        await queue.add(accepted("0"), Buffer.alloc(maxRunningBytes + 1));
-        queue.process("n", started);
-        await until(() => started.running === 1, "the large one");
-        await queue.add(accepted("1"), bytes);
-        await queue.counts("n");
-        started.running.should.equal(1);
-        ends.shift()?.();
-        await until(() => started.running === 1 && started.starts.length === 2, "the other");
-        ends.shift()?.();
-        await until(() => started.ends.length === 2, "both");
       });
     });
 

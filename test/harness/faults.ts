@@ -16,15 +16,13 @@ export enum Fault {
   dieAfter,
   /** How many pages the file may have. */
   mostPages,
-  /** Whether there has been a commit: said by the worker. */
-  committing,
   /** How many commits there were: counted by the worker. */
   commits,
 }
 
 /** The faults of the workers that are started from now on. */
 export class Faults {
-  readonly #shared = new Int32Array(new SharedArrayBuffer(4 * 8));
+  readonly #shared = new Int32Array(new SharedArrayBuffer(4 * 7));
 
   constructor() {
     setEnvironmentData(faultsKey, this.#shared.buffer);

@@ -19,7 +19,6 @@ const at = (fault: Fault) => Atomics.load(faults, fault);
 DatabaseSync.prototype.exec = function (sql) {
   if (sql.startsWith("BEGIN")) exec.call(this, `PRAGMA max_page_count = ${at(Fault.mostPages) || 4294967294}`);
   if (sql !== "COMMIT") return exec.call(this, sql);
-  Atomics.store(faults, Fault.committing, 1);
   Atomics.wait(faults, Fault.slow, at(Fault.slow), at(Fault.slow));
   const errcode = at(Fault.error);
   if (at(Fault.errors) > 0 && Atomics.sub(faults, Fault.errors, 1) === 1) Atomics.store(faults, Fault.error, 0);

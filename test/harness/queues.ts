@@ -18,6 +18,8 @@ export interface QueueOptions {
   readonly maxBytes?: number;
   readonly breakerInterval?: number;
   readonly lockDuration?: number;
+  readonly maxRunningBytes?: number;
+  readonly roomPatience?: number;
 }
 
 /** An engine; a new one needs nothing but a row in `engines`. */

@@ -5,7 +5,7 @@ import type { ChainableCommander } from "ioredis";
 import type { ConnectionSettings } from "../../config/stores";
 import { type AttemptChange, type AttemptedDelivery, beginAttempt, breakerIntervalMs } from "../attempt";
 import { type Attempt, type Delivery, type Pause, type State, type StoredDelivery, unfinished } from "../delivery";
-import { EngineQueue, maxRunningBytes, roomPatienceMs, type RunningAttempt } from "../engine-queue";
+import { EngineQueue, roomDefaults, type RunningAttempt } from "../engine-queue";
 import {
   type AttemptResult,
   type Candidate,
@@ -20,9 +20,8 @@ import {
 } from "../queue";
 import { SharedBreaker } from "./breaker";
 import { DeliveryIndex } from "./delivery-index";
-import { findMissing, isLockKnown, isUnknownScript, type JobData } from "./internals";
+import { addJob, addJobAlone, findMissing, isLockKnown, isUnknownScript, type JobData, lockKey } from "./internals";
 import { createQueue, NodeJobs, type Place } from "./node-jobs";
-import { Removals } from "./removals";
 import { maxRetryDelayMs, RedisClient } from "./redis-client";
 import { renewInterval, SharedDuplicates, SharedRates } from "./shared-keys";
 import { SharedWaits } from "./waits";
@@ -38,12 +37,11 @@ const defaults = {
   breakerInterval: breakerIntervalMs,
   /** How often pauses are read, which other instances change. */
   pollInterval: 2000,
-  /** How often old deliveries are dropped. */
+  /** How often old deliveries are dropped, and the server's clock is read. */
   tidyInterval: 60_000,
   maxAge,
   maxBytes,
-  maxRunningBytes,
-  roomPatience: roomPatienceMs,
+  ...roomDefaults,
 };
 
 export interface BullOptions extends ConnectionSettings, Partial<typeof defaults> {
@@ -51,8 +49,8 @@ export interface BullOptions extends ConnectionSettings, Partial<typeof defaults
   readonly namespace?: string;
 }
 
-/** How often the server's clock is read, in ms. */
-const clockInterval = 60_000;
+/** How many deliveries are read at once to be removed. */
+const maxRemoved = 500;
 
 /**
  * A job is only an id, and exists while its delivery is unfinished. It may be processed twice, as after a lost
@@ -69,7 +67,6 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   readonly #waits: SharedWaits;
   readonly #index: DeliveryIndex;
   readonly #breaker: SharedBreaker;
-  readonly #removals: Removals;
   /** Deliveries on their way to the server. */
   readonly #adding = new Map<string, Promise<unknown>>();
   /** The locks of jobs whose attempts run here, by their ids. */
@@ -82,20 +79,14 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
 
   constructor(given: BullOptions) {
     const options = { ...defaults, ...given };
-    super(options.maxRunningBytes);
+    super(options);
     const { namespace, timeLimit, breakerInterval } = (this.#options = options);
     const root = `{webhook-trigger${namespace === undefined ? "" : `:${namespace}`}}`;
     this.#prefix = `${root}:bull`;
-    const client = (this.#client = new RedisClient(
-      options,
-      timeLimit,
-      () => this.events,
-      async () => this.#arrive(),
-    ));
+    const client = (this.#client = new RedisClient(options, timeLimit, async () => this.#arrive()));
     this.#waits = new SharedWaits(client, root, async ({ id, node }) => this.queueOf(node).moveTo(id, 0));
     this.#index = new DeliveryIndex(client, root, options, this.#waits, (node) => this.events?.changed(node));
     this.#breaker = new SharedBreaker(client, root, breakerInterval);
-    this.#removals = new Removals(client, root, this.#index, async ({ id, node }) => this.queueOf(node).remove(id));
     this.duplicates = new SharedDuplicates(client, root);
     this.rates = new SharedRates(client, root);
   }
@@ -107,9 +98,8 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     this.#every(pollInterval, async () => this.#poll());
     this.#every(renewInterval, async () => this.duplicates.renew());
     this.#every(tidyInterval, async () => this.#index.tidy());
-    this.#every(tidyInterval, async () => this.#removals.finish());
-    this.#every(clockInterval, async () => this.#client.readClock());
-    await this.#client.start();
+    this.#every(tidyInterval, async () => this.#client.readClock());
+    await this.#client.start(events);
     await this.#index.tidy();
   }
 
@@ -147,14 +137,22 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   }
 
   async remove(id: string): Promise<Removal> {
-    return this.#removals.remove(id);
+    const stored = await this.#index.find(id);
+    return stored ? this.#remove(stored.delivery) : "unknown";
   }
 
-  async removeAll(query: RemovalQuery): Promise<number> {
-    return this.#removals.removeAll(query);
+  async removeAll({ node, state }: RemovalQuery): Promise<number> {
+    let removed = 0;
+    for (let before: Delivery | undefined; ;) {
+      const found = await this.#index.list({ node, state, before, limit: maxRemoved });
+      const removals = await Promise.all(found.map(async (delivery) => this.#remove(delivery)));
+      removed += removals.filter((removal) => removal === "removed").length;
+      if (found.length < maxRemoved) return removed;
+      before = found.at(-1);
+    }
   }
 
-  protected get time(): number {
+  protected override get time(): number {
     return this.#client.now;
   }
 
@@ -167,7 +165,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
       takesOver: () => this.#canTakeOver,
       work: this.work,
       process: async (jobs, job, token) => this.#process(jobs, job, token),
-      findLeftMs: async (waiting) => this.#waits.findLeftMs(waiting),
+      waits: this.#waits,
     });
   }
 
@@ -233,6 +231,15 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     await Promise.all([...this.queues.values()].map(async (jobs) => jobs.close()));
   }
 
+  async #remove(delivery: Delivery): Promise<Removal> {
+    const { id, node, state } = delivery;
+    const jobs = this.queueOf(node);
+    const removal = await this.#index.remove(delivery, lockKey(jobs.queue, id));
+    // Without its delivery, a job that is left starts nothing.
+    if (removal === "removed" && unfinished.includes(state)) await jobs.remove(id).catch(() => undefined);
+    return removal;
+  }
+
   #every(milliseconds: number, work: () => Promise<unknown>): void {
     const run = () => {
       // Errors are reported where they occur.
@@ -257,34 +264,29 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
       await this.#index.add(delivery, body, attempts, keep);
       return;
     }
-    const job = await this.queueOf(delivery.node).prepare(delivery.id, body.length, delay);
+    const jobs = this.queueOf(delivery.node);
+    const job = await jobs.createJob(delivery.id, body.length, delay);
     const also = (multi: ChainableCommander) => {
       keep(multi);
       if (delay > 0) this.#waits.add(multi, delivery, this.#client.now + delay);
-      job.add(multi);
+      addJob(multi, jobs.queue, job);
     };
     const results = await this.#index.add(delivery, body, attempts, also, isUnknownScript);
     // An earlier transaction was refused, and the script with it.
-    if (results?.some((result) => result instanceof Error)) await job.addAlone();
+    if (results?.some((result) => result instanceof Error)) await this.#client.ask(() => addJobAlone(jobs.queue, job));
   }
 
   async #process(jobs: NodeJobs, job: Job<JobData>, token: string): Promise<Place> {
     const { id = "", data } = job;
     if (!this.#isLockChecked) await this.#checkLock(jobs, id);
     const own = this.running.get(id);
-    if (!own) return this.#attemptInRoom(jobs, id, token, data.bytes ?? 0);
-    // Its lock was lost: the server was away, or this process was busy.
-    this.#tokens.set(id, token);
-    return this.#findPlace(await own.ended);
-  }
-
-  #findPlace({ state, nextAt = 0 }: Delivery): Place {
-    if (state === "retrying") return { afterMs: Math.max(nextAt - this.#client.now, 0) };
-    return state === "queued" ? "queue" : "nowhere";
-  }
-
-  async #attemptInRoom(jobs: NodeJobs, id: string, token: string, bytes: number): Promise<Place> {
-    await this.#takeRoom(bytes);
+    if (own) {
+      // Its lock was lost: the server was away, or this process was busy.
+      this.#tokens.set(id, token);
+      return this.#findPlace(await own.ended);
+    }
+    const { bytes = 0 } = data;
+    await this.room.wait(bytes);
     try {
       return await this.#attempt(jobs, id, token);
     } finally {
@@ -292,17 +294,9 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     }
   }
 
-  async #takeRoom(bytes: number): Promise<void> {
-    let isLate = false;
-    let goOn: () => void = () => undefined;
-    const beLate = () => {
-      isLate = true;
-      goOn();
-    };
-    const timer = bytes > this.room.findFree() ? setTimeout(beLate, this.#options.roomPatience).unref() : undefined;
-    while (bytes > this.room.findFree(isLate)) await new Promise<void>((resolve) => this.room.onMore((goOn = resolve)));
-    clearTimeout(timer);
-    this.room.take(bytes);
+  #findPlace({ state, nextAt = 0 }: Delivery): Place {
+    if (state === "retrying") return { afterMs: Math.max(nextAt - this.#client.now, 0) };
+    return state === "queued" ? "queue" : "nowhere";
   }
 
   /** Starts the flow, if it is time and may start. @returns where its job belongs afterwards */

@@ -1,7 +1,6 @@
 // The index beside BullMQ: what lists and searches need, and the bodies.
 
 import type { ChainableCommander } from "ioredis";
-import { scheduler } from "node:timers/promises";
 import {
   type Attempt,
   type Delivery,
@@ -17,12 +16,12 @@ import {
 } from "../delivery";
 import {
   type Change,
-  compareByAge,
   type DeliveryList,
   frameBytes,
   isInRange,
   probeBytes,
   type Query,
+  type Removal,
   type Retention,
 } from "../queue";
 import { findFailure } from "../states";
@@ -31,26 +30,55 @@ import type { SharedWaits } from "./waits";
 
 /** How many deliveries are searched or dropped in one step, so that other commands have their turn. */
 const step = 500;
-/** How long one instance alone drops deliveries, in ms. */
-const dropTime = 10_000;
+/** Of the scripts below. ARGV[1]: root. */
+const functions = `
+local root = ARGV[1]
+local function read(id)
+  local text, bytes = unpack(redis.call("HMGET", root .. ":delivery:" .. id, "delivery", "bytes"))
+  return text and cjson.decode(text), bytes
+end
+local function drop(id, delivery, bytes)
+  local node, state = delivery.node, delivery.state
+  redis.call("DEL", root .. ":delivery:" .. id)
+  for _, set in ipairs({ "all", "of:" .. node, "in:" .. state, "in:" .. state .. ":" .. node }) do
+    redis.call("ZREM", root .. ":" .. set, id)
+  end
+  redis.call("ZREM", root .. ":waits", id .. " " .. node)
+  redis.call("DECRBY", root .. ":bytes", bytes or 0)
+  return node
+end`;
+
+/** Drops one, unless it runs or an instance has just taken it. KEYS: its hash, the lock of its job. ARGV: root, id. */
+const dropOne = `${functions}
+local delivery, bytes = read(ARGV[2])
+if not delivery then return "unknown" end
+local state = delivery.state
+local isTaken = (state == "queued" or state == "retrying") and redis.call("EXISTS", KEYS[2]) == 1
+if state == "running" or isTaken then return "running" end
+drop(ARGV[2], delivery, bytes)
+return "removed"`;
 
 /**
- * Drops a delivery and all that belongs to it, unless it runs or another call was faster. KEYS: its hash. ARGV: root, id.
+ * Drops the oldest of the first kind that there is, and so on, while all take more than so many bytes. Returns their nodes.
+ * KEYS: bytes. ARGV: root, bytes, latest time of arrival, how many at most, the states of each kind.
  */
-const dropOne = `
-local text, bytes = unpack(redis.call("HMGET", KEYS[1], "delivery", "bytes"))
-if not text then return 0 end
-local root, id = ARGV[1], ARGV[2]
-local delivery = cjson.decode(text)
-local node, state = delivery.node, delivery.state
-if state == "running" then return 0 end
-redis.call("DEL", KEYS[1])
-for _, set in ipairs({ "all", "of:" .. node, "in:" .. state, "in:" .. state .. ":" .. node }) do
-  redis.call("ZREM", root .. ":" .. set, id)
+const dropOldest = `${functions}
+local limit, latest, most = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local nodes = {}
+for kind = 5, #ARGV do
+  while #nodes < most and tonumber(redis.call("GET", KEYS[1]) or 0) > limit do
+    local set, oldest, since
+    for state in string.gmatch(ARGV[kind], "%a+") do
+      local name = root .. ":in:" .. state
+      local id, at = unpack(redis.call("ZRANGEBYSCORE", name, "-inf", latest, "WITHSCORES", "LIMIT", 0, 1))
+      if id and (not oldest or tonumber(at) < since) then set, oldest, since = name, id, tonumber(at) end
+    end
+    if not oldest then break end
+    local delivery, bytes = read(oldest)
+    if delivery then nodes[#nodes + 1] = drop(oldest, delivery, bytes) else redis.call("ZREM", set, oldest) end
+  end
 end
-redis.call("ZREM", root .. ":waits", id .. " " .. node)
-redis.call("DECRBY", root .. ":bytes", bytes or 0)
-return 1`;
+return nodes`;
 
 /**
  * Below the root:
@@ -189,19 +217,17 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     return Object.fromEntries(counts.filter(([, number]) => number > 0));
   }
 
+  /** @param lock of its job: an instance that takes it has that */
+  async remove({ id, node }: Delivery, lock: string): Promise<Removal> {
+    const removal = await this.#client.ask((redis) => redis.eval(dropOne, 2, this.#key("delivery", id), lock, this.#root, id)); // prettier-ignore
+    if (removal === "removed") this.#changed(node);
+    return removal as Removal;
+  }
+
   /** Drops deliveries that are too old. */
   async tidy(): Promise<void> {
-    const { maxAge } = this.#retention;
-    await this.#alone(async () => {
-      for (const state of droppable) {
-        const set = this.#key("in", state);
-        for (let old: string[] = []; ;) {
-          old = await this.#client.ask((redis) => redis.zrangebyscore(set, "-inf", Math.max(0, Date.now() - maxAge), "LIMIT", 0, step)); // prettier-ignore
-          await this.drop(await this.#lookAll(old), Infinity);
-          if (old.length < step) break;
-        }
-      }
-    });
+    const latest = Math.max(0, Date.now() - this.#retention.maxAge);
+    for (let dropped = step; dropped === step;) dropped = await this.#drop(-1, latest, droppable);
   }
 
   /** Checks that more can be stored. @throws {StoreError} */
@@ -236,59 +262,23 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
 
   async #makeRoom(wanted: number): Promise<void> {
     const { maxBytes } = this.#retention;
-    for (;;) {
+    const limit = maxBytes - wanted;
+    for (let dropped = limit < 0 ? 0 : 1; ;) {
       const taken = Number(await this.#client.ask((redis) => redis.get(this.#key("bytes"))));
-      const missing = taken + wanted - maxBytes;
-      if (missing <= 0) return;
-      const dropped = wanted <= maxBytes && (await this.#alone(async () => this.drop(await this.#oldest(), missing)));
-      // Another instance is dropping, or another call.
-      if (dropped === undefined) await scheduler.wait(20);
-      else if (!dropped) throw this.#client.refuse("full", new Error(`${taken} of ${maxBytes} bytes are taken`));
+      if (taken <= limit) return;
+      if (dropped === 0) throw this.#client.refuse("full", new Error(`${taken} of ${maxBytes} bytes are taken`));
+      dropped = await this.#drop(limit, "+inf", firstToGo, droppable, [lastToGo]);
     }
   }
 
-  /** Runs on one instance at a time. @returns nothing where another one runs it */
-  async #alone<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
-    const lock = this.#key("dropping");
-    if (!(await this.#client.ask((redis) => redis.set(lock, 1, "PX", dropTime, "NX")))) return undefined;
-    try {
-      return await work();
-    } finally {
-      await this.#client.ask((redis) => redis.del(lock));
-    }
-  }
-
-  /** The oldest finished deliveries: of the first of three kinds that there are. */
-  async #oldest(): Promise<Delivery[]> {
-    const find = async (states: readonly State[]) => {
-      const ids = await this.#client.transact((multi) => {
-        for (const state of states) multi.zrange(this.#key("in", state), 0, step - 1);
-      });
-      const found = await this.#lookAll((ids as string[][]).flat());
-      return found.sort(compareByAge);
-    };
-    for (const states of [firstToGo, droppable]) {
-      const oldest = await find(states);
-      if (oldest.length > 0) return oldest;
-    }
-    return find([lastToGo]);
-  }
-
-  /** Drops deliveries until so many bytes are free. @returns how many were dropped */
-  async drop(deliveries: readonly Delivery[], wanted: number): Promise<number> {
-    const sizes = await this.#client.transact((multi) => {
-      for (const { id } of deliveries) multi.hget(this.#key("delivery", id), "bytes");
-    });
-    let freed = 0;
-    const dropped = await this.#client.transact((multi) => {
-      for (const [index, { id }] of deliveries.entries()) {
-        if (freed >= wanted) break;
-        multi.eval(dropOne, 1, this.#key("delivery", id), this.#root, id);
-        freed += Number(sizes[index]);
-      }
-    });
-    for (const node of new Set(deliveries.map((delivery) => delivery.node))) this.#changed(node);
-    return dropped.filter((isDropped) => isDropped === 1).length;
+  /** @returns how many were dropped, at most `step` */
+  async #drop(bytes: number, latest: number | "+inf", ...kinds: (readonly State[])[]): Promise<number> {
+    const args = [this.#root, bytes, latest, step, ...kinds.map((states) => states.join(" "))];
+    const nodes = (await this.#client.ask((redis) =>
+      redis.eval(dropOldest, 1, this.#key("bytes"), ...args),
+    )) as string[];
+    for (const node of new Set(nodes)) this.#changed(node);
+    return nodes.length;
   }
 }
 

@@ -49,7 +49,8 @@ export function keepLock(multi: ChainableCommander, queue: Queue, id: string, to
   multi.set(lockKey(queue, id), token, "PX", lockMs, "NX").srem(queue.toKey("stalled"), id);
 }
 
-function lockKey(queue: Queue, id: string): string {
+/** There while an instance has the job. */
+export function lockKey(queue: Queue, id: string): string {
   return `${queue.toKey(id)}:lock`;
 }
 
@@ -83,7 +84,7 @@ export function findMissing(bull: BullPackage, queue: Queue, client: object): Mi
   };
 }
 
-/** Whether the lock of a job that runs is where `keepLock` makes it anew. */
+/** Whether the lock of a job that runs is where we look for it. */
 export async function isLockKnown(
   client: { exists(key: string): Promise<number> },
   queue: Queue,

@@ -3,20 +3,12 @@
 import type { Job, Queue, QueueOptions, Worker } from "bullmq";
 import type { ChainableCommander } from "ioredis";
 import { findLimits } from "../attempt";
-import type { Delivery, Pause } from "../delivery";
+import type { Pause } from "../delivery";
 import { maxRunning, NodeQueue, type PendingWork } from "../engine-queue";
 import type { SharedBreaker } from "./breaker";
-import {
-  addJob,
-  addJobAlone,
-  createJob,
-  isJobElsewhere,
-  type JobData,
-  keepLock,
-  takeOver,
-  unlimited,
-} from "./internals";
+import { createJob, isJobElsewhere, type JobData, keepLock, takeOver, unlimited } from "./internals";
 import { maxRetryDelayMs, type RedisClient } from "./redis-client";
+import type { SharedWaits } from "./waits";
 
 /** Where a job belongs: it is handed over again at once, or later, or its delivery is finished. */
 export type Place = "queue" | { readonly afterMs: number } | "nowhere";
@@ -39,8 +31,7 @@ interface JobServices {
   readonly work: PendingWork;
   /** Does what a job is for. @returns where it belongs then */
   readonly process: (jobs: NodeJobs, job: Job<JobData>, token: string) => Promise<Place>;
-  /** For how many ms a delivery has to wait. */
-  readonly findLeftMs: (waiting: Pick<Delivery, "id" | "node">) => Promise<number>;
+  readonly waits: SharedWaits;
 }
 
 /** @throws {StoreError} while the server is away */
@@ -97,18 +88,15 @@ export class NodeJobs extends NodeQueue {
     await this.#queue?.close();
   }
 
-  /** A job that is stored in a transaction. @returns what to call where the server did not know BullMQ's script */
-  async prepare(id: string, bytes: number, delayMs: number): Promise<JobStorage> {
-    const { client } = this.#services;
-    const { queue } = this;
-    const job = createJob(client.bull, queue, id, { bytes }, delayMs);
-    await this.#ask(queue.waitUntilReady());
-    return { add: (multi) => addJob(multi, queue, job), addAlone: async () => this.#ask(addJobAlone(queue, job)) };
+  /** A job to be stored by `addJob`. */
+  async createJob(id: string, bytes: number, delayMs: number): Promise<Job> {
+    await this.#ask(this.queue.waitUntilReady());
+    return createJob(this.#services.client.bull, this.queue, id, { bytes }, delayMs);
   }
 
-  /** @returns whether it is gone: one that is handed over just now stays */
-  async remove(id: string): Promise<boolean> {
-    return (await this.#ask(this.queue.remove(id))) > 0;
+  /** One that is handed over just now stays. */
+  async remove(id: string): Promise<void> {
+    await this.#ask(this.queue.remove(id));
   }
 
   /** Hands a job over at once, or after a time, unless it is handed over already. */
@@ -187,7 +175,7 @@ export class NodeJobs extends NodeQueue {
 
   /** A job that BullMQ hands over is done with, or put where it belongs. */
   async #process(job: Job<JobData>, token: string): Promise<void> {
-    const { client, process, findLeftMs } = this.#services;
+    const { client, process, waits } = this.#services;
     const { id = "" } = job;
     const place = await process(this, job, token);
     if (place === "nowhere") return;
@@ -198,7 +186,7 @@ export class NodeJobs extends NodeQueue {
     // BullMQ compares it with the clock of this machine.
     await job.moveToDelayed(Date.now() + place.afterMs, token);
     // It may have been handed over while BullMQ did not have it among what waits.
-    const leftMs = await client.persist(async () => findLeftMs({ id, node: this.node }));
+    const leftMs = await client.persist(async () => waits.findLeftMs({ id, node: this.node }));
     if (leftMs === 0) await this.#ask(ignoreElsewhere(job.promote()));
     throw new client.bull.DelayedError();
   }
@@ -207,12 +195,6 @@ export class NodeJobs extends NodeQueue {
   async #ask<Result>(work: Promise<Result>): Promise<Result> {
     return this.#services.client.ask(async () => work);
   }
-}
-
-/** A job on its way to the server. */
-interface JobStorage {
-  add(multi: ChainableCommander): void;
-  addAlone(): Promise<void>;
 }
 
 /** Of an action on a job that is not where it was, or not there. */

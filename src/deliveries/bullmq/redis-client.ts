@@ -61,9 +61,9 @@ function survivable(client: Redis): Redis {
 export class RedisClient {
   readonly #settings: ConnectionSettings;
   readonly #timeLimit: number;
-  readonly #events: () => StoreEvents | undefined;
   readonly #onUp: () => Promise<void>;
   readonly #warned = new Set<Warning>();
+  #events: StoreEvents | undefined;
   #bull: typeof import("bullmq") | undefined;
   #redis: Client | undefined;
   #patient: Client | undefined;
@@ -76,15 +76,9 @@ export class RedisClient {
   #isClosed = false;
 
   /** @param onUp called before `up`, each time the server is there again */
-  constructor(
-    settings: ConnectionSettings,
-    timeLimit: number,
-    events: () => StoreEvents | undefined,
-    onUp: () => Promise<void>,
-  ) {
+  constructor(settings: ConnectionSettings, timeLimit: number, onUp: () => Promise<void>) {
     this.#settings = settings;
     this.#timeLimit = timeLimit;
-    this.#events = events;
     this.#onUp = onUp;
   }
 
@@ -132,7 +126,8 @@ export class RedisClient {
   }
 
   /** Resolves when the server is there; rejects where it is not at once, and goes on trying. */
-  async start(): Promise<void> {
+  async start(events: StoreEvents): Promise<void> {
+    this.#events = events;
     const starting = this.#start();
     this.#starting = starting.catch(() => undefined);
     await starting;
@@ -209,7 +204,7 @@ export class RedisClient {
   refuse(trouble: StoreTrouble, cause: unknown): StoreError {
     if (this.#trouble !== trouble && !this.#isClosed) {
       this.#trouble = trouble;
-      this.#events()?.down(trouble, cause);
+      this.#events?.down(trouble, cause);
     }
     return new StoreError(trouble, cause);
   }
@@ -217,7 +212,7 @@ export class RedisClient {
   accept(): void {
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
-    this.#events()?.up();
+    this.#events?.up();
   }
 
   async readClock(): Promise<void> {
@@ -300,6 +295,6 @@ export class RedisClient {
   warn(warning: Warning): void {
     if (this.#warned.has(warning)) return;
     this.#warned.add(warning);
-    this.#events()?.warned(warning);
+    this.#events?.warned(warning);
   }
 }

@@ -6,7 +6,6 @@ import type { RedisClient } from "./redis-client";
 
 /** What waits is looked at again after so many ms, at the latest: other instances may have ended. */
 const lookAgainMs = 60_000;
-const whileLookingMs = 10;
 /** How many are handed over before others have their turn. */
 const step = 100;
 
@@ -28,7 +27,6 @@ export class SharedWaits {
   #timer: NodeJS.Timeout | undefined;
   /** By the monotonic clock, in ms. */
   #wakeAt = Infinity;
-  #isLooking = false;
 
   /** @param handOver called with what is due */
   constructor(client: RedisClient, root: string, handOver: (waiting: Waiting) => Promise<unknown>) {
@@ -55,15 +53,12 @@ export class SharedWaits {
 
   /** Hands over what is due; goes on doing so until it is stopped. */
   async look(): Promise<void> {
-    if (this.#isLooking) return this.#lookIn(whileLookingMs);
-    this.#isLooking = true;
     this.stop();
     try {
       for (let handedOver = step; handedOver === step;) handedOver = await this.#handOverSome();
       const [, next = Infinity] = await this.#client.ask((redis) => redis.zrange(this.#key, 0, 0, "WITHSCORES"));
       this.#lookIn(Number(next) - this.#client.now);
     } finally {
-      this.#isLooking = false;
       this.#lookIn(lookAgainMs);
     }
   }

@@ -14,7 +14,6 @@ import {
 } from "../delivery";
 import type { Pace } from "../../config/parse";
 import { afterCrash, beginAttempt, endAttempt } from "../attempt";
-import type { Taken, TakingRoom } from "../local-queue";
 import {
   type Candidate,
   type Change,
@@ -55,23 +54,28 @@ interface StoredRow {
 /** What the end of an attempt changes. */
 type AttemptEnd = { [Name in "state" | "attempt" | "maxAttempts" | "nextAt" | "error"]: Delivery[Name] | undefined }; // prettier-ignore
 
-/** A delivery on its way to the file. */
-interface NewRow {
+/** What is written beside a delivery. */
+interface WrittenParts {
   readonly attempts: readonly Attempt[];
   /** By the queue's clock. */
   readonly now: number;
   /** See the schema. */
   readonly wait?: number;
   readonly key?: Candidate | undefined;
+  /** What the end of an attempt makes of the key. */
+  readonly keyEnd?: ReservationEnd | undefined;
 }
 
-interface EndedRow extends NewRow {
-  readonly key?: EndedKey | undefined;
-}
-
-/** What the end of an attempt makes of the key of its delivery. */
-interface EndedKey extends Candidate {
-  readonly end: ReservationEnd;
+/** What was due of a node. */
+export interface Taken {
+  /** Their attempts are counted, and are to start. */
+  readonly taken: readonly StoredDelivery[];
+  /** Their attempts were used up. */
+  readonly failed: readonly Delivery[];
+  /** When the next one is due, by the queue's clock; nothing where none waits. */
+  readonly nextDue: number | undefined;
+  /** The bytes of the next one, where there is no room for them. */
+  readonly tooLarge: number | undefined;
 }
 
 export class Tables {
@@ -111,7 +115,7 @@ export class Tables {
   }
 
   /** Ignored where its id is stored already. */
-  add(given: Delivery, body: Uint8Array, { attempts, now, wait = 0, key }: NewRow): void {
+  add(given: Delivery, body: Uint8Array, { attempts, now, wait = 0, key }: WrittenParts): void {
     const delivery = withWords(given, Buffer.from(body.buffer, body.byteOffset, body.length));
     const [text, searched] = [JSON.stringify(delivery), searchedIn(delivery)];
     this.#makeRoom(text.length + searched.length + body.length);
@@ -128,44 +132,44 @@ export class Tables {
   /**
    * Takes what is due of a node, in that order, and counts the attempts.
    *
+   * @param places how many at most
+   * @param bytes of their bodies
    * @param now by the queue's clock
    */
-  take(node: string, pace: Pace, { places, bytes }: TakingRoom, now: number): Taken {
+  take(node: string, pace: Pace, places: number, bytes: number, now: number): Taken {
     const due = this.#rows(`WHERE node = ? AND ${isWaiting} AND due <= ? ORDER BY due, seq LIMIT ?`, node, now, places);
     const taken: StoredDelivery[] = [];
     const failed: Delivery[] = [];
     let takenBytes = 0;
-    let isTooLarge = false;
+    let tooLarge: number | undefined;
     for (const row of due) {
       const { delivery, attempts, waitMs: wait } = beginAttempt(row, pace, Date.now());
       const isRunning = delivery.state === "running";
       const body = isRunning ? this.#body(row.seq) : Buffer.alloc(0);
-      isTooLarge = takenBytes + body.length > (takenBytes === 0 ? bytes : Math.min(bytes, maxTakenBytes));
-      if (isTooLarge) break;
+      if (takenBytes + body.length > (takenBytes === 0 ? bytes : Math.min(bytes, maxTakenBytes))) {
+        tooLarge = body.length;
+        break;
+      }
       this.#write({ ...row, delivery, attempts, wait }, row.delivery);
       if (isRunning) taken.push({ delivery, body, attempts });
       else failed.push(delivery);
       takenBytes += body.length;
     }
     const next = this.#get(`SELECT due FROM deliveries WHERE node = ? AND ${isWaiting} ORDER BY due LIMIT 1`, node);
-    return { taken, failed, nextDue: next && Number(next.due), isTooLarge };
+    return { taken, failed, nextDue: next && Number(next.due), tooLarge };
   }
 
   /** The end of an attempt; one that has ended already changes nothing. */
-  end(id: string, attempt: number, change: AttemptEnd, { attempts, now, wait = 0, key }: EndedRow): void {
+  end(id: string, attempt: number, change: AttemptEnd, { attempts, now, wait = 0, key, keyEnd }: WrittenParts): void {
     const known = this.#row(id);
     if (known?.delivery.state !== "running" || known.delivery.attempt !== attempt) return;
     // What was put back keeps its place.
     const due = change.state === "retrying" ? now + wait : known.due;
-    this.#write(
-      { ...known, delivery: { ...known.delivery, ...change } as Delivery, attempts, due, wait },
-      known.delivery,
-    );
-    if (!key) return;
-    const { end, ...candidate } = key;
-    if (end === "released")
-      this.#run("DELETE FROM duplicate_keys WHERE endpoint = ? AND key = ?", key.endpoint, key.key); // prettier-ignore
-    else this.#addKey({ ...candidate, ...end });
+    const delivery = { ...known.delivery, ...change } as Delivery;
+    this.#write({ ...known, delivery, attempts, due, wait }, known.delivery);
+    if (!key || !keyEnd) return;
+    if (keyEnd !== "released") this.#addKey({ ...key, ...keyEnd });
+    else this.#run("DELETE FROM duplicate_keys WHERE endpoint = ? AND key = ?", key.endpoint, key.key);
   }
 
   /** Written with what else changes the delivery in the same transaction, as its attempt does: see `writeChanges`. */

@@ -5,7 +5,6 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, s
 import { dirname, join } from "node:path";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { StoredDelivery } from "../delivery";
-import type { Taken } from "../local-queue";
 import type { StoreTrouble } from "../queue";
 import {
   listTransfers,
@@ -16,7 +15,7 @@ import {
   type WorkerSetup,
 } from "./calls";
 import { migrations, schemaVersion } from "./migrations";
-import { type Database, createError, openDatabase, Tables } from "./tables";
+import { type Database, createError, openDatabase, Tables, type Taken } from "./tables";
 
 /** How often old deliveries are looked for, in ms, and how long other calls have their turn between two steps. */
 const tidyIntervalMs = 60_000;

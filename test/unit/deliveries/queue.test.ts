@@ -669,6 +669,45 @@ function testQueue(engine: QueueEngine): void {
     });
   });
 
+  describe("runs with so many bytes of bodies at once, and", () => {
+    const maxRunningBytes = 100;
+
+    it("starts the rest as they end, also of other nodes, and one that is larger alone", async () => {
+      await reopen({ maxRunningBytes });
+      let [running, most] = [0, 0];
+      const work = async ({ body: { length } }: StoredDelivery) => {
+        most = Math.max(most, (running += length));
+        await later();
+        running -= length;
+        return succeeded();
+      };
+      const other = new TestFlow(work);
+      queue.process("m", other);
+      const flow = run(work);
+      for (let id = 0; id < 10; id++) {
+        await queue.add(delivered(`n${id}`), Buffer.alloc(id === 5 ? 150 : 40));
+        await queue.add(delivered(`m${id}`, { node: "m" }), Buffer.alloc(40));
+      }
+      await until(() => flow.ends.length + other.ends.length === 20, "all");
+      should([running, most]).eql([0, 150]);
+    });
+
+    it("starts one that waits long beside others that come again and again", async () => {
+      await reopen({ maxRunningBytes, roomPatience: 500 });
+      const large = new TestFlow();
+      const small: TestFlow = run(async () => {
+        if (large.ends.length === 0) await queue.add(delivered(`${small.starts.length + 1}`), Buffer.alloc(40));
+        await until(() => large.ends.length > 0 || small.running > 1, "another one");
+        return succeeded();
+      });
+      await queue.add(delivered("0"), Buffer.alloc(40));
+      await until(() => small.running > 0, "a small one");
+      await queue.add(delivered("m", { node: "m" }), Buffer.alloc(150));
+      queue.process("m", large);
+      await until(() => large.ends.length === 1, "the large one");
+    });
+  });
+
   describe("knows duplicates, and", () => testDuplicates(() => queue, reopen));
 
   if (engine.isShared) describe("is shared, and", () => testShared(create, () => queues, () => queue)); // prettier-ignore
