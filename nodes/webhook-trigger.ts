@@ -6,6 +6,7 @@ import { pushChanges, serveDeliveries } from "../src/admin/deliveries-api";
 import { Observers } from "../src/admin/observers";
 import { servePage } from "../src/admin/page";
 import { addRoute } from "../src/admin/routes";
+import { sendTestRequest } from "../src/admin/test-requests";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { KeptPublications } from "../src/auth/published";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
@@ -21,6 +22,7 @@ import { isAdminPath } from "../src/config/paths";
 import { getBodyLimitBytes, getMiddleware, getRoots, getSettings, isMiddlewareBroken } from "../src/config/node-red";
 import { readOwnSettings } from "../src/config/own-settings";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
+import { getErrorMessage } from "../src/config/values";
 import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
 import { DeployGate } from "../src/flow/deploy-gate";
@@ -28,7 +30,7 @@ import { createEndpoint, type Endpoint, EndpointRegistry } from "../src/flow/end
 import { OwedReplies } from "../src/flow/flow-reply";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
 import { checkInternals, listSavedNodes, watchFlows } from "../src/flow/node-red-internals";
-import type { Replays } from "../src/flow/replays";
+import { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
 import { trustsEveryProxy } from "../src/http/host-internals";
 import { HttpFront } from "../src/http/front";
@@ -98,20 +100,10 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
     push();
   });
   const maxBodyBytes = getBodyLimitBytes(RED);
-  // Loaded when the editor asks for something.
-  let replays: Promise<Replays> | undefined;
-  const loadReplays = async () => {
-    const { Replays } = await import("../src/flow/replays.js");
-    return new Replays(RED, registry, deployGate);
-  };
-  serveDeliveries(RED, stores, async () => (replays ??= loadReplays()));
+  serveDeliveries(RED, stores, observers.nodes, new Replays(RED, registry, deployGate));
   const testCredentials = new TestCredentials();
-  addRoute(RED, "post", ":id/test", async (request) => {
-    const { sendTestRequest } = await import("../src/admin/test-requests.js");
-    return {
-      body: await sendTestRequest(RED, { deployGate, nodes: observers.nodes, stores, testCredentials }, request),
-    };
-  });
+  const testServices = { deployGate, nodes: observers.nodes, stores, testCredentials };
+  addRoute(RED, "post", ":id/test", async (request) => ({ body: await sendTestRequest(RED, testServices, request) }));
   const missed = new MissedRequests(RED, {
     registry,
     report: (delivery) => stores.recordMissed(delivery),
@@ -182,7 +174,7 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
     ended: async () => ending,
     testCredentials,
     kept: new KeptPublications(getSettings(RED).userDir ?? process.cwd(), (file, error) =>
-      RED.log.warn(RED._("settings.unkept", { file, cause: error instanceof Error ? error.message : "" })),
+      RED.log.warn(RED._("settings.unkept", { file, cause: getErrorMessage(error) })),
     ),
     limiting: { testCredentials, counter: stores.rates ?? new MemoryRateCounter() } satisfies LimitServices,
     duplicates: new MemoryDuplicates(),
@@ -243,7 +235,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   observers.run(endpoint);
   checkNode(node);
   completion.watchErrors(node);
-  const leave = flow && stores.process(node.id, flow, config.guaranteed);
+  const leave = flow && stores.process(node.id, flow);
   const unregister = registry.register({
     endpoint,
     onActive: () => observers.open(endpoint, guarded !== undefined, stores.durableQueueOf(config.guaranteed)),

@@ -17,6 +17,8 @@ const manyRefusals = 10;
 const refusedWithinMs = 60_000;
 /** How long further refusals of a node are no alert, in ms. */
 const refusalsMutedMs = 600_000;
+/** Nothing is to be done. */
+const good: readonly WatchEvent[] = ["heard", "resumed"];
 /** How many alerts wait for the flows to run. */
 const maxWaiting = 1000;
 
@@ -79,32 +81,14 @@ export class Alerts {
     outcomes.on("attempt:failed", ({ node, id, error, isLast }) => {
       if (isLast) this.#report("delivery-failed", node, describeFailedDelivery(id, error, nodes.get(node)?.load?.pause, translate)); // prettier-ignore
     });
-    outcomes.on("silent", ({ node, hours, since }) => {
-      const time = new Date(since).toISOString();
-      this.#report("silent", node, {
-        reason: translate("alert.reason.silent", { hours, time }),
-        fix: formatSentence(translate("alert.fix.silent"), translate),
-      });
-    });
-    outcomes.on("heard", ({ node }) => this.#report("heard", node, { reason: translate("alert.reason.heard") }));
-    outcomes.on("paused", ({ node, pause }) => {
-      this.#report("paused", node, {
-        reason: translate(`alert.reason.paused.${pause}`),
-        fix: formatSentence(translate("alert.fix.paused"), translate),
-      });
-    });
-    outcomes.on("resumed", ({ node }) => {
-      this.#report("resumed", node, { reason: translate("alert.reason.resumed") });
-    });
+    outcomes.on("silent", ({ node, hours, since }) => this.#reportOn("silent", node, { hours, time: format(since) }));
+    outcomes.on("heard", ({ node }) => this.#reportOn("heard", node));
+    outcomes.on("paused", ({ node, pause }) => this.#reportOn("paused", node, {}, `paused.${pause}`));
+    outcomes.on("resumed", ({ node }) => this.#reportOn("resumed", node));
     outcomes.on("store:trouble", ({ trouble }) => {
       this.#send({ event: trouble ? "store-down" : "store-up", ...describeStore(trouble, translate), at: Date.now() });
     });
-    outcomes.on("subscription-expiring", ({ node, expiresAt }) => {
-      this.#report("subscription-expiring", node, {
-        reason: translate("alert.reason.subscription-expiring", { time: new Date(expiresAt).toISOString() }),
-        fix: formatSentence(translate("alert.fix.subscription-expiring"), translate),
-      });
-    });
+    outcomes.on("subscription-expiring", ({ node, expiresAt }) => this.#reportOn("subscription-expiring", node, { time: format(expiresAt) })); // prettier-ignore
     outcomes.on("refused", (event) => this.#refuse(event));
     for (const event of ["accepted", "duplicate"] as const) outcomes.on(event, (accepted) => this.#accept(accepted));
     outcomes.on("removed", ({ node }) => this.#refusals.delete(node));
@@ -130,6 +114,19 @@ export class Alerts {
   #start(): void {
     this.#areFlowsRunning = true;
     for (const alert of this.#waiting.splice(0)) this.#send(alert);
+  }
+
+  /** @param key of its reason in the message catalog */
+  #reportOn(
+    event: WatchEvent,
+    node: string,
+    values: Readonly<Record<string, string | number>> = {},
+    key: string = event,
+  ): void {
+    const translate = this.#RED._;
+    const reason = translate(`alert.reason.${key}`, values);
+    const fix = good.includes(event) ? {} : { fix: formatSentence(translate(`alert.fix.${event}`), translate) };
+    this.#report(event, node, { reason, ...fix });
   }
 
   #report(event: WatchEvent, node: string, description: Description): void {
@@ -207,12 +204,12 @@ export class Alerts {
     const { running } = this.#nodes.get(node) ?? {};
     if (credential !== "second" || isTest || !running || this.#secondUsed.has(running)) return;
     this.#secondUsed.add(running);
-    const translate = this.#RED._;
-    this.#report("second-credential", node, {
-      reason: translate("alert.reason.second-credential"),
-      fix: formatSentence(translate("alert.fix.second-credential"), translate),
-    });
+    this.#reportOn("second-credential", node);
   }
+}
+
+function format(time: number): string {
+  return new Date(time).toISOString();
 }
 
 /** In a subflow, Node-RED makes a list of one node a text. @returns nothing for all */

@@ -6,9 +6,10 @@ import { describeDelivery, summarize } from "./shown-delivery";
 import { findDelivery, formatPosition, listPage, parsePosition } from "../deliveries/lists";
 import type { Position, Query } from "../deliveries/queue";
 import type { Detail, GroupReplay, SummaryPage } from "./summary";
-import type { FailureGroup } from "../deliveries/failures";
+import { type FailureGroup, groupFailures } from "../deliveries/failures";
 import type { Changed, Replays } from "../flow/replays";
 import type { DeliveryStores } from "../flow/stores";
+import type { NodeHealths } from "./node-health";
 import { addRoute, BadRequest, notFound } from "./routes";
 
 const states: readonly State[] = [...unfinished, ...finished];
@@ -31,14 +32,11 @@ export function pushChanges(RED: NodeAPI): () => void {
   };
 }
 
-type Stores = Pick<DeliveryStores, "lists" | "loads" | "queue" | "paused">;
+/** Until it is read. */
+const noLoad = { running: 0, queued: 0, retrying: 0, failed: 0 };
 
-/**
- * Serves and deletes deliveries, and pauses and resumes nodes.
- *
- * @param loadReplays always the same ones; not needed before there are deliveries
- */
-export function serveDeliveries(RED: NodeAPI, stores: Stores, loadReplays: () => Promise<Replays>): void {
+/** Serves and deletes deliveries, and pauses and resumes nodes. */
+export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: NodeHealths, replays: Replays): void {
   const means = { translate: RED._, paused: (node: string) => stores.paused(node) };
   addRoute(RED, "get", "deliveries", async ({ query }) => {
     const { deliveries, next } = await listPage(stores.lists, parseQuery(query));
@@ -51,7 +49,6 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, loadReplays: () =>
   addRoute(RED, "get", "deliveries/:id", async ({ params: { id } }) => {
     const found = await findDelivery(stores.lists, id);
     if (!found) return notFound;
-    const replays = await loadReplays();
     const detail = await describeDelivery(found.stored, means);
     const body: Detail = { ...detail, ...(await replays.payloadToShow(found.stored)) };
     return { body };
@@ -60,7 +57,7 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, loadReplays: () =>
     const changed = parseChanged(body);
     const found = await findDelivery(stores.lists, id);
     if (!found) return notFound;
-    const outcome = await (await loadReplays()).replay(found.stored, found.list, changed);
+    const outcome = await replays.replay(found.stored, found.list, changed);
     if (typeof outcome === "object") return { body: outcome };
     return { status: conflict, body: { code: outcome, message: RED._(`replay.${outcome}`) } };
   });
@@ -82,12 +79,11 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, loadReplays: () =>
     return notFound;
   });
   addRoute(RED, "get", "failures", async ({ query }) => {
-    const { groupFailures } = await import("../deliveries/failures.js");
     return { body: await groupFailures(stores.lists, textIn(query, "node")) };
   });
   addRoute(RED, "post", "failures/replay", async ({ body: asked }) => {
     const { group, after } = parseGroup(asked);
-    const { replayed, left, next } = await (await loadReplays()).replayGroup(stores.lists, group, after);
+    const { replayed, left, next } = await replays.replayGroup(stores.lists, group, after);
     const body: GroupReplay = {
       replayed,
       left: Array.from(left, ([code, count]) => ({ code, message: RED._(`replay.${code}`), count })),
@@ -96,14 +92,15 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, loadReplays: () =>
     return { body };
   });
   addRoute(RED, "get", "queues", () => {
-    // The load of a node may be older than its pause.
-    const queues = [...stores.loads].map(([node, load]) => ({ node, ...load, pause: stores.paused(node) ?? null }));
+    const queues = [...nodes.all].flatMap(([node, { load = noLoad, running }]) =>
+      running?.config.guaranteed ? [{ node, ...load, pause: stores.paused(node) ?? null }] : [],
+    );
     return { body: { queues } };
   });
   for (const act of ["pause", "resume"] as const) {
     addRoute(RED, "post", `:id/${act}`, async ({ params: { id } }) => {
       if (!(RED.nodes.getNode(id) as Node | null)) return notFound;
-      if (!stores.loads.has(id)) {
+      if (!nodes.get(id)?.running?.config.guaranteed) {
         return { status: conflict, body: { code: "notGuaranteed", message: RED._("queue.notGuaranteed") } };
       }
       await stores.queue[act](id);

@@ -5,6 +5,7 @@ import { isLoopback } from "../auth/limits";
 import type { Credential, Explanation } from "../auth/authenticator";
 import { hasTwoCredentials } from "../config/parse";
 import type { Breach } from "../config/fields";
+import { maxEventLength } from "../deliveries/delivery";
 import type { Load } from "../deliveries/queue";
 import type { Endpoint } from "../flow/endpoint";
 import type { AcceptedEvent, Outcomes, RefusedEvent } from "../flow/outcomes";
@@ -17,9 +18,8 @@ const failedInARow = 3;
 /** An attempt that is not followed has succeeded when no error came for so long, in ms. */
 const successAfter = 10_000;
 
-/** How many names of filtered events are remembered, and of how many characters. */
+/** How many names of filtered events are remembered. */
 const maxFilteredEvents = 50;
-const maxEventLength = 200;
 
 /** Most of ten thousand nodes have nothing to remember. */
 const none: readonly never[] = [];
@@ -77,8 +77,6 @@ export class NodeHealth {
   #filteredEvents: readonly string[] = none;
   /** The times of refused requests since the last one that has proved its sender. */
   #refusals: readonly number[] = none;
-  /** The first ids of attempts that failed since the last one that succeeded. */
-  #failed: readonly string[] = none;
   /** The first attempt after a failure, where attempts are not followed. */
   #firstAfterFailure: { readonly id: string; readonly at: number } | undefined;
 
@@ -153,14 +151,11 @@ export class NodeHealth {
     if (this.running?.config.guaranteed) this.attempts[end]++;
   }
 
-  endAttempt(id: string, attempt: number, hasFailed: boolean): void {
+  endAttempt(id: string, hasFailed: boolean): void {
     this.countAttempt(hasFailed ? "failed" : "succeeded");
     if (!hasFailed) return this.#succeed();
     this.#endTrial(Date.now());
     this.failures++;
-    const key = `${id} ${attempt}`;
-    const isNew = this.#failed.length < failedInARow && !this.#failed.includes(key);
-    if (isNew) this.#failed = [...this.#failed, key];
     if (this.#firstAfterFailure?.id === id) this.#firstAfterFailure = undefined;
   }
 
@@ -170,7 +165,6 @@ export class NodeHealth {
 
   #succeed(): void {
     this.failures = 0;
-    this.#failed = none;
     this.#firstAfterFailure = undefined;
   }
 
@@ -181,7 +175,7 @@ export class NodeHealth {
 
   isFailingAlways(now: number): boolean {
     this.#endTrial(now);
-    return this.#failed.length === failedInARow;
+    return this.failures >= failedInARow;
   }
 
   /** In how many ms the status may change without a request; infinite where it cannot. */
@@ -232,8 +226,8 @@ export class NodeHealths {
     outcomes.on("filtered", ({ node, event }) => this.get(node)?.filter(event));
     outcomes.on("unanswered", ({ node }) => this.get(node)?.note("unanswered"));
     outcomes.on("replied", ({ node, milliseconds }) => this.get(node)?.reply(milliseconds / 1000));
-    outcomes.on("attempt:succeeded", ({ node, id, attempt }) => this.get(node)?.endAttempt(id, attempt, false));
-    outcomes.on("attempt:failed", ({ node, id, attempt }) => this.get(node)?.endAttempt(id, attempt, true));
+    outcomes.on("attempt:succeeded", ({ node, id }) => this.get(node)?.endAttempt(id, false));
+    outcomes.on("attempt:failed", ({ node, id }) => this.get(node)?.endAttempt(id, true));
     outcomes.on("attempt:interrupted", ({ node }) => this.get(node)?.countAttempt("interrupted"));
     outcomes.on("failed", ({ node }) => {
       const health = this.get(node);

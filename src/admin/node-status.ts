@@ -46,9 +46,9 @@ export class NodeStatuses {
   readonly #inactivity: Inactivity;
   readonly #store: StoreHealth;
   /** Nodes whose status may have changed since it was shown. */
-  #changed = new Set<string>();
+  readonly #changed = new Set<string>();
+  /** Whether they are shown soon. */
   #isDue = false;
-  #timer: NodeJS.Timeout | undefined;
   /** Timers of statuses that change with time. */
   readonly #rechecks = new Map<string, NodeJS.Timeout>();
 
@@ -66,20 +66,17 @@ export class NodeStatuses {
   /** Shows the status of a node: at once or, shortly after another, when the interval is over. */
   renew(node: string): void {
     this.#changed.add(node);
-    if (this.#isDue || this.#timer) return;
+    if (!this.#isDue) setImmediate(() => this.#show());
     this.#isDue = true;
-    setImmediate(() => this.#show());
   }
 
   #show(): void {
-    const nodes = this.#changed;
-    this.#changed = new Set();
-    this.#isDue = false;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#changed.size > 0) this.#show();
+    for (const node of this.#changed) this.#showNode(node);
+    this.#changed.clear();
+    setTimeout(() => {
+      this.#isDue = this.#changed.size > 0;
+      if (this.#isDue) this.#show();
     }, intervalMs).unref();
-    for (const node of nodes) this.#showNode(node);
   }
 
   #showNode(node: string): void {

@@ -3,6 +3,7 @@
 import type { NodeAPI } from "node-red";
 import { getSettings } from "../config/node-red";
 import { clientPackages } from "../config/stores";
+import { getErrorMessage } from "../config/values";
 import type { StoreTrouble } from "../deliveries/queue";
 import type { Outcomes } from "../flow/outcomes";
 import { problems } from "../request/problem";
@@ -33,7 +34,7 @@ export class StoreHealth {
       clearTimeout(this.#timer);
       if (trouble === this.trouble) return;
       this.trouble = trouble;
-      RED.log.error(RED._(`store.${trouble}`, { cause: getMessage(cause), client: clientPackages, folder }));
+      RED.log.error(RED._(`store.${trouble}`, { cause: getErrorMessage(cause), client: clientPackages, folder }));
       changed();
     });
     outcomes.on("store:up", () => (this.trouble === "full" ? waitForRefusals() : end()));
@@ -41,12 +42,8 @@ export class StoreHealth {
       if (this.#timer && problem === problems.storeTroubled) waitForRefusals();
     });
     outcomes.on("store:moved-aside", ({ path, cause }) => {
-      RED.log.error([RED._("store.movedAside", { path }), getMessage(cause)].join(" ").trim());
+      RED.log.error([RED._("store.movedAside", { path }), getErrorMessage(cause)].join(" ").trim());
     });
     outcomes.on("store:warning", ({ warning }) => RED.log.warn(RED._(`store.${warning}`)));
   }
-}
-
-function getMessage(cause: unknown): string {
-  return cause instanceof Error ? cause.message : "";
 }

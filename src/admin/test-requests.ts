@@ -14,6 +14,7 @@ import { getRoots, getServer } from "../config/node-red";
 import { getParent } from "../http/host-internals";
 import type { WebhookConfig } from "../config/parse";
 import { normalisePath } from "../config/paths";
+import { isObject, tryParseJson } from "../config/values";
 import type { BrokenRule } from "../config/fields";
 import { fillParameters } from "../request/path-patterns";
 import { findProblem } from "../request/problem";
@@ -75,7 +76,8 @@ export async function sendTestRequest(
   const testCredential = testCredentials.issue(id);
   try {
     const result = await send(RED, config, testCredential, asked, sample);
-    if (result.outcome === "accepted" && stores.paused(id)) return { ...result, outcome: "stored" };
+    if (result.outcome === "accepted" && config.guaranteed && stores.paused(id))
+      return { ...result, outcome: "stored" };
     return result.id === undefined ? result : { ...result, ...findLeft(config, sample) };
   } catch {
     return { outcome: "unreachable" };
@@ -255,18 +257,11 @@ function describeResult(status: number, headers: IncomingHttpHeaders, body: stri
   // The test credential was right when it left.
   if (problem?.status === 401) return { outcome: "tokenRefused", status };
   if (problem) return { outcome: "refused", status, problem: problem.name };
-  const ours = status === 200 ? parseReply(body) : {};
+  const parsed = status === 200 ? tryParseJson(body) : undefined;
+  // Something else may have replied.
+  const ours = isObject(parsed) ? parsed : {};
   if (ours.status === "filtered") return { outcome: "filtered", status };
   if (ours.status === "accepted" && typeof ours.id === "string") return { outcome: "accepted", status, id: ours.id };
   if (status === 401) return { outcome: "blocked", status };
   return { outcome: status === 404 ? "notFound" : "otherwise", status };
-}
-
-/** Has no status where something else replied. */
-function parseReply(body: string): { readonly status?: unknown; readonly id?: unknown } {
-  try {
-    return (JSON.parse(body) as object | null) ?? {};
-  } catch {
-    return {};
-  }
 }

@@ -48,3 +48,8 @@ export function tryParseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Anything may be thrown. */
+export function getErrorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : "";
+}

@@ -9,7 +9,7 @@ import { maxShownBytes } from "../deliveries/states";
 import type { AttemptResult, Change, DeliveryList, Position } from "../deliveries/queue";
 import { repeatDelivery, restoreDelivery } from "../deliveries/record";
 import type { FailureGroup } from "../deliveries/failures";
-import { findFailure, isReplayable, lateReply, type ReplayReason, startsFlow } from "../deliveries/states";
+import { isReplayable, lateReply, type ReplayReason, startsFlow } from "../deliveries/states";
 import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
 import type { Endpoint, EndpointRegistry } from "./endpoint";
@@ -30,8 +30,8 @@ interface GroupProgress {
   replayed: number;
   /** Those that were not replayed, by the reason. */
   readonly left: Map<ReplayReason, number>;
-  /** Where it goes on; missing where nothing is left, or the rest would not be replayed, either. */
-  next?: Position;
+  /** Where it goes on; missing at the end. */
+  next: Position | undefined;
 }
 
 export class Replays {
@@ -87,52 +87,40 @@ export class Replays {
     group: Omit<FailureGroup, "count">,
     after: Position,
   ): Promise<GroupProgress> {
-    const progress: GroupProgress = { replayed: 0, left: new Map() };
-    const replaying = this.#groups.then(async () => this.#replayGroup(lists, group, after, progress));
+    const progress: GroupProgress = { replayed: 0, left: new Map(), next: after };
+    const replaying = this.#groups.then(async () => this.#replaySome(lists, group, progress));
     this.#groups = replaying.catch(() => undefined);
-    await replaying.catch((error: unknown) => {
+    const isDone = await replaying.catch((error: unknown) => {
       if (progress.replayed === 0) throw error;
+      return false;
     });
-    return progress;
+    return isDone ? { ...progress, next: undefined } : progress;
   }
 
-  async #replayGroup(
+  /** @returns whether nothing is left, or the rest would not be replayed, either */
+  async #replaySome(
     lists: readonly DeliveryList[],
     { node, error, last }: Omit<FailureGroup, "count">,
-    after: Position,
     progress: GroupProgress,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const end = performance.now() + maxGroupMs;
-    progress.next = after;
-    for (let done = 0; done < maxGroupReplays && performance.now() < end;) {
-      const query = { node, state: "failed", after: progress.next, limit: maxGroupReplays } as const;
-      const page = await listPage(lists, query);
-      for (const delivery of page.deliveries) {
-        if (done === maxGroupReplays || performance.now() >= end) return;
-        if (delivery.at > last) break;
-        progress.next = { at: delivery.at, id: delivery.id };
-        if (findFailure(delivery) !== error) continue;
-        const found = await findDelivery(lists, delivery.id);
-        // Somebody may have replayed it meanwhile.
-        if (found?.stored.delivery.state !== "failed") continue;
-        const outcome = await this.replay(found.stored, found.list, undefined);
-        done++;
-        if (typeof outcome === "object") progress.replayed++;
-        else progress.left.set(outcome, (progress.left.get(outcome) ?? 0) + 1);
-        if (outcome === "notOpen" || outcome === "notKept") {
-          delete progress.next;
-          return;
-        }
-        // Flows and requests have their turn.
-        await nextTurn();
-      }
-      const newest = page.deliveries.at(-1);
-      if (!page.next || (newest && newest.at > last)) {
-        delete progress.next;
-        return;
-      }
+    const query = { node, state: "failed", error, after: progress.next, limit: maxGroupReplays } as const;
+    const { deliveries, next } = await listPage(lists, query);
+    for (const { at, id } of deliveries) {
+      if (performance.now() >= end) return false;
+      if (at > last) return true;
+      progress.next = { at, id };
+      const found = await findDelivery(lists, id);
+      // Somebody may have replayed it meanwhile.
+      if (found?.stored.delivery.state !== "failed") continue;
+      const outcome = await this.replay(found.stored, found.list, undefined);
+      if (typeof outcome === "object") progress.replayed++;
+      else progress.left.set(outcome, (progress.left.get(outcome) ?? 0) + 1);
+      if (outcome === "notOpen" || outcome === "notKept") return true;
+      // Flows and requests have their turn.
       await nextTurn();
     }
+    return next === undefined;
   }
 
   /**

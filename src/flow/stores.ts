@@ -2,7 +2,6 @@
 
 import type { NodeAPI } from "node-red";
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { RateCounter } from "../auth/limits";
 import type { Redactor } from "../auth/redactor";
@@ -11,6 +10,8 @@ import { readOwnSettings } from "../config/own-settings";
 import type { WebhookConfig } from "../config/parse";
 import type { Breach } from "../config/fields";
 import { type StoreKind, chooseStore, fileName, sqliteIsHere } from "../config/stores";
+import { getErrorMessage } from "../config/values";
+import { BullQueue } from "../deliveries/bullmq/bull-queue";
 import type { Delivery, Pause } from "../deliveries/delivery";
 import { DeliveryLog, ignoreTrouble, type LogTarget, RecentAttempts } from "../deliveries/delivery-log";
 import {
@@ -22,10 +23,8 @@ import {
   type StoreEvents,
 } from "../deliveries/queue";
 import { MemoryLog } from "../deliveries/memory-log";
+import { SqliteQueue } from "../deliveries/sqlite/sqlite-queue";
 import type { Outcomes } from "./outcomes";
-
-/** Loads an engine when it is needed: most Node-REDs need none. An `import()` would be late, as a node starts at once. */
-const load = createRequire(__filename);
 
 /** Loads are reported at most this often, in ms. */
 const loadIntervalMs = 250;
@@ -39,11 +38,9 @@ export class DeliveryStores {
   /** Counts over all instances that share a store; missing otherwise. */
   readonly rates: RateCounter | undefined;
   readonly starts: RecentAttempts;
-  /** The load of each open node with guaranteed delivery. */
-  readonly loads = new Map<string, Load>();
   /** The last load of each node whose deliveries are processed, as text; empty until it is read. */
   readonly #loadTexts = new Map<string, string>();
-  /** Reads the loads again and again, while there are nodes. */
+  /** Reads the loads again and again. */
   #polling: NodeJS.Timeout | undefined;
   /** The nodes whose loads are about to be read. */
   readonly #reading = new Set<string>();
@@ -87,7 +84,6 @@ export class DeliveryStores {
       },
     };
     this.#report = (node, load) => {
-      if (this.loads.has(node)) this.loads.set(node, load);
       outcomes.emit("load", { node, load });
       changed();
     };
@@ -107,20 +103,14 @@ export class DeliveryStores {
     if (keep !== 0) this.#log = new MemoryLog(changed, keep, bytes);
     const limits = bytes === undefined ? {} : { maxBytes: bytes };
     if (store.type === "bullmq") {
-      const { BullQueue } = load("../deliveries/bullmq/bull-queue") as typeof import("../deliveries/bullmq/bull-queue");
-      let queue: InstanceType<typeof BullQueue> | undefined;
+      let queue: BullQueue | undefined;
       this.#createQueue = () => (queue = new BullQueue({ ...store, ...limits }));
       // A node that counts has opened it.
       this.rates = { count: (key) => queue?.rates.count(key) ?? { requests: 1, leftMs: 0 } };
       this.#wasUsed = () => true;
     } else {
       const { folder = userDir } = store;
-      this.#createQueue = () => {
-        const { SqliteQueue } = load(
-          "../deliveries/sqlite/sqlite-queue",
-        ) as typeof import("../deliveries/sqlite/sqlite-queue");
-        return new SqliteQueue(folder, limits);
-      };
+      this.#createQueue = () => new SqliteQueue(folder, limits);
       this.#wasUsed = () => existsSync(join(folder, fileName));
     }
   }
@@ -173,8 +163,7 @@ export class DeliveryStores {
       isQueue: target === this.#opened,
       starts: this.starts,
       newId: () => this.#RED.util.generateId(),
-      report: (error) =>
-        this.#RED.log.error(this.#RED._("store.notListed", { cause: error instanceof Error ? error.message : "" })),
+      report: (error) => this.#RED.log.error(this.#RED._("store.notListed", { cause: getErrorMessage(error) })),
     });
   }
 
@@ -196,23 +185,16 @@ export class DeliveryStores {
   /**
    * Processes the stored deliveries of a node.
    *
-   * @param isGuaranteed whether more will be stored
    * @returns the function to call when the node closes
    */
-  process(node: string, consumer: Consumer, isGuaranteed: boolean): () => void {
+  process(node: string, consumer: Consumer): () => void {
     const leave = this.queue.process(node, consumer);
-    const load = { running: 0, queued: 0, retrying: 0, failed: 0, pause: this.queue.paused(node) };
-    if (isGuaranteed) this.loads.set(node, load);
     this.#loadTexts.set(node, "");
     this.#readLoad(node);
     if (this.queue.isShared) this.#polling ??= setInterval(() => this.#readLoads(), loadPollMs).unref();
     return () => {
       leave();
       this.#loadTexts.delete(node);
-      this.loads.delete(node);
-      if (this.#loadTexts.size > 0) return;
-      clearInterval(this.#polling);
-      this.#polling = undefined;
     };
   }
 
@@ -237,9 +219,9 @@ export class DeliveryStores {
     setTimeout(() => void read().catch(ignoreTrouble), loadIntervalMs).unref();
   }
 
-  /** Why an open node with guaranteed delivery is paused; nothing where it is not. */
+  /** As `DeliveryQueue` has it. */
   paused(node: string): Pause | undefined {
-    return this.loads.has(node) ? this.queue.paused(node) : undefined;
+    return this.#opened?.paused(node);
   }
 
   /** Opened on first use. */

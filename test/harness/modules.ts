@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { dependencies, peerDependencies } from "../../package.json";
 import { fileName } from "../../src/config/stores";
 import type { NodeRed } from "./node-red";
-import { installedModules, packageName } from "./package";
+import { installedModules } from "./package";
 
 /** The environment of a Node-RED, on Node.js 22.15 or later, that says what it has loaded. */
 export const withModules = {
@@ -16,12 +16,6 @@ async function loadedUrls(nodeRed: NodeRed): Promise<string[]> {
 }
 
 const modulesUrl = () => pathToFileURL(realpathSync(installedModules())).href;
-
-/** The files of these, by their paths below `src` without an extension, that a Node-RED has loaded. */
-export async function loadedFiles(nodeRed: NodeRed, files: readonly string[]): Promise<string[]> {
-  const urls = new Set(await loadedUrls(nodeRed));
-  return files.filter((file) => urls.has(`${modulesUrl()}/${packageName}/dist/src/${file}.js`));
-}
 
 /** The packages of ours that a Node-RED has loaded, not those of its own, and `node:sqlite` if it uses that. */
 export async function loadedPackages(nodeRed: NodeRed): Promise<string[]> {

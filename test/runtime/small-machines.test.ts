@@ -2,7 +2,7 @@ import should from "should";
 import { sqliteIsHere } from "../../src/config/stores";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
-import { loadedFiles, loadedPackages, withModules } from "../harness/modules";
+import { loadedPackages, withModules } from "../harness/modules";
 import { NodeRed } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 import { until } from "../harness/until";
@@ -36,18 +36,6 @@ describe("a small machine", () => {
       if (!sqliteIsHere()) return;
       await nodeRed.deploy(tab(safe));
       await loads("@exodus/bytes", "jose", "node:sqlite");
-    } finally {
-      await nodeRed.stop();
-    }
-  });
-
-  it("loads what keeps deliveries when an endpoint needs it, and nothing of another engine", async () => {
-    const engines = ["deliveries/sqlite/sqlite-queue", "deliveries/bullmq/bull-queue"];
-    const nodeRed = await NodeRed.start({ flow: tab(webhook("orders", "/orders")), env: withModules });
-    try {
-      should(await loadedFiles(nodeRed, engines)).eql([]);
-      await nodeRed.deploy(tab(webhook("other", "/other", { guaranteed: true })));
-      should(await loadedFiles(nodeRed, engines)).eql(engines.slice(0, 1));
     } finally {
       await nodeRed.stop();
     }

@@ -65,11 +65,11 @@ describe("the log of deliveries", () => {
       should((await known("id"))[0]).equal("failed");
     });
 
-    it("of the last starts, and of old ones no more", async () => {
+    it("of the last starts, the first error of each, and of old ones no more", async () => {
       const log = open();
       const some = Array.from({ length: 3 * maxRecentAttempts }, (_, number) => `id${number}`);
       for (const id of some) come(id, "succeeded", log);
-      for (const id of some) starts.failed(id, () => "no");
+      for (const id of [...some, ...some]) starts.failed(id, () => "no");
       await turn();
       memory.updates.should.equal(maxRecentAttempts);
     });

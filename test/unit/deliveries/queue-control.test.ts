@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { NodeAPI } from "node-red";
 import should from "should";
 import { serveDeliveries } from "../../../src/admin/deliveries-api";
+import type { NodeHealths } from "../../../src/admin/node-health";
 import { StoreError } from "../../../src/deliveries/queue";
 import type { DeliveryStores } from "../../../src/flow/stores";
 import { command } from "../../harness/http";
@@ -21,7 +22,8 @@ describe("pausing a node over the admin API", () => {
       _: (key: string) => key,
     } as unknown as NodeAPI;
     const queue = { pause: () => Promise.reject(error) };
-    serveDeliveries(RED, { loads: new Map([["n", {}]]), queue } as unknown as DeliveryStores, {} as never);
+    const nodes = new Map([["n", { running: { config: { guaranteed: true } } }]]) as unknown as NodeHealths;
+    serveDeliveries(RED, { queue } as unknown as DeliveryStores, nodes, {} as never);
     const server = createServer(httpAdmin).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;

@@ -146,10 +146,8 @@ describe("the status of a node", () => {
       (await shown()).should.startWith("green");
     });
 
-    it("not where one of several succeeds, or one reports several errors", async () => {
+    it("not where one of several succeeds", async () => {
       observed.deploy();
-      times(9, () => observed.fail("a"));
-      (await shown()).should.startWith("green");
       for (const id of ["b", "c", "d", "e", "f"]) observed.accept(id);
       mock.timers.tick(10_000);
       for (const id of ["b", "d"]) observed.fail(id);
