@@ -93,12 +93,7 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
   const observers = new Observers(RED);
   const registry = new EndpointRegistry(isOfAdmin);
   const deployGate = new DeployGate();
-  const push = pushChanges(RED);
-  let changes = 0;
-  const stores = new DeliveryStores(RED, observers.outcomes, () => {
-    changes += 1;
-    push();
-  });
+  const stores = new DeliveryStores(RED, observers.outcomes);
   const maxBodyBytes = getBodyLimitBytes(RED);
   serveDeliveries(RED, stores, observers.nodes, new Replays(RED, registry, deployGate));
   const testCredentials = new TestCredentials();
@@ -183,7 +178,7 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
     roots,
     baseUrl,
     maxBodyBytes,
-    getChanges: () => changes,
+    getChanges: pushChanges(RED, observers.outcomes),
   };
 }
 

@@ -7,6 +7,7 @@ import { findDelivery, formatPosition, listPage, parsePosition } from "../delive
 import type { Position, Query } from "../deliveries/queue";
 import type { Detail, GroupReplay, SummaryPage } from "./summary";
 import { type FailureGroup, groupFailures } from "../deliveries/failures";
+import type { Outcomes } from "../flow/outcomes";
 import type { Changed, Replays } from "../flow/replays";
 import type { DeliveryStores } from "../flow/stores";
 import type { NodeHealths } from "./node-health";
@@ -20,16 +21,21 @@ const conflict = 409;
 /** From one push to the next, in ms. */
 const pushInterval = 250;
 
-/** @returns what to call whenever a delivery is new or has changed */
-export function pushChanges(RED: NodeAPI): () => void {
+/** @returns how often deliveries and loads have changed */
+export function pushChanges(RED: NodeAPI, outcomes: Outcomes): () => number {
+  let changes = 0;
   let timer: NodeJS.Timeout | undefined;
   const push = () => {
     timer = undefined;
     RED.comms.publish("webhook-trigger/deliveries", { changed: true }, false);
   };
-  return () => {
+  const change = () => {
+    changes++;
     timer ??= setTimeout(push, pushInterval).unref();
   };
+  outcomes.on("changed", change);
+  outcomes.on("load", change);
+  return () => changes;
 }
 
 /** Until it is read. */

@@ -10,7 +10,7 @@ import {
   type Consumer,
   type DeliveryQueue,
   StoreError,
-  type StoreEvents,
+  type StoreAnnouncer,
 } from "./queue";
 
 /** How long closing waits for running attempts to end, in ms: Docker kills a process 10 s after it was told to end. */
@@ -61,7 +61,7 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
   protected readonly room: ByteRoom;
   protected readonly running = new Map<string, RunningAttempt<Queue>>();
   protected readonly queues = new Map<string, Queue>();
-  protected events: StoreEvents | undefined;
+  protected events: StoreAnnouncer | undefined;
   protected areFlowsRunning = false;
   /** Missing until they were read. */
   #pauses: Map<string, Pause> | undefined;
@@ -189,8 +189,9 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
     if (this.#pauses.get(node) === pause) return;
     if (pause) this.#pauses.set(node, pause);
     else this.#pauses.delete(node);
-    this.events?.paused(node, pause);
-    this.events?.changed(node);
+    if (pause) this.events?.emit("paused", { node, pause });
+    else this.events?.emit("resumed", { node });
+    this.events?.emit("changed", { node });
   }
 
   /** The node has no circuit breaker any more. */
@@ -220,7 +221,7 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
     // The store may have been so fast that the next one has begun.
     if (this.running.get(delivery.id) === attempt) this.running.delete(delivery.id);
     attempt.resolve(delivery);
-    this.events?.changed(delivery.node);
+    this.events?.emit("changed", { node: delivery.node });
     attempt.consumer?.ended(delivery, result);
     return delivery;
   }

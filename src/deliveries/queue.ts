@@ -1,5 +1,6 @@
 // The queue: stores deliveries and starts their flows.
 
+import type { EventEmitter } from "node:events";
 import type { Pace } from "../config/parse";
 import type { Delivery, Pause, State, StoredDelivery } from "./delivery";
 
@@ -127,8 +128,8 @@ export interface DeliveryQueue extends DeliveryList {
   readonly duplicates: Duplicates;
   /** How many deliveries of each state a node has. */
   counts(node: string): Promise<Partial<Record<State, number>>>;
-  /** Called once, first. In trouble it rejects, goes on trying, and calls `up`; until then everything rejects. */
-  open(events: StoreEvents): Promise<void>;
+  /** Called once, first. In trouble it rejects, goes on trying, and announces when it is `up`; until then everything rejects. */
+  open(events: StoreAnnouncer): Promise<void>;
   /**
    * Starts nothing more, and closes the file or the connections when the ends of running attempts are stored: other
    * instances take over at once what was put back. An attempt that does not end in time counts as ended by a crash.
@@ -257,16 +258,20 @@ export class StoreError extends Error {
   }
 }
 
+/** What a store announces. */
 export interface StoreEvents {
-  /** Called once per trouble, until it works again. */
-  down(trouble: StoreTrouble, cause: unknown): void;
-  up(): void;
-  /** A corrupt file was moved aside, and a new one begun. */
-  movedAside(path: string, cause: unknown): void;
-  /** Each called once. */
-  warned(warning: Warning): void;
-  /** A node was paused or, without a pause, resumed: here or by another instance. Not called for what was paused before. */
-  paused(node: string, pause: Pause | undefined): void;
+  /** Once per trouble, until it works again. */
+  "store:down": [{ readonly trouble: StoreTrouble; readonly cause: unknown }];
+  "store:up": [];
+  /** A corrupt file was moved to `path`, and a new one begun. */
+  "store:moved-aside": [{ readonly path: string; readonly cause: unknown }];
+  /** Each once. */
+  "store:warning": [{ readonly warning: Warning }];
+  /** Here, or by another instance; not at the start of the process. */
+  paused: [{ readonly node: string; readonly pause: Pause }];
+  resumed: [{ readonly node: string }];
   /** A delivery of a node, or its pause, is new or has changed. */
-  changed(node?: string): void;
+  changed: [{ readonly node?: string | undefined }];
 }
+
+export type StoreAnnouncer = Pick<EventEmitter<StoreEvents>, "emit">;

@@ -2,8 +2,7 @@
 
 import { EventEmitter } from "node:events";
 import type { Authenticated, Authenticator, RefusedRequestFacts } from "../auth/authenticator";
-import type { Pause } from "../deliveries/delivery";
-import type { Load, StoreTrouble, Warning } from "../deliveries/queue";
+import type { Load, StoreEvents, StoreTrouble } from "../deliveries/queue";
 import type { Problem } from "../request/problem";
 
 interface NodeEvent {
@@ -70,7 +69,7 @@ export interface SubscriptionEvent extends NodeEvent {
   readonly expiresAt: number;
 }
 
-interface OutcomeEvents {
+interface OutcomeEvents extends StoreEvents {
   accepted: [AcceptedEvent];
   /** The flow was not started. */
   duplicate: [AcceptedEvent];
@@ -93,9 +92,6 @@ interface OutcomeEvents {
   /** All attempts have failed; `error` is the last one. */
   failed: [NodeEvent & { readonly id: string; readonly attempts: number; readonly error: string }];
   load: [NodeEvent & { readonly load: Load }];
-  /** Here, or by another instance; not at the start of the process. */
-  paused: [NodeEvent & { readonly pause: Pause }];
-  resumed: [NodeEvent];
 
   silent: [SilentEvent];
   /** A request was accepted after a silence. */
@@ -105,13 +101,8 @@ interface OutcomeEvents {
   /** The node was deleted. */
   removed: [NodeEvent];
 
-  "store:down": [{ readonly trouble: StoreTrouble; readonly cause: unknown }];
-  "store:up": [];
   /** The trouble as the status shows it has changed or, where it is missing, ended. */
   "store:trouble": [{ readonly trouble: StoreTrouble | undefined }];
-  /** A corrupt file was moved to `path`. */
-  "store:moved-aside": [{ readonly path: string; readonly cause: unknown }];
-  "store:warning": [{ readonly warning: Warning }];
 }
 
 /** One for all nodes of the process. Listeners run in the middle of requests and must not throw. */

@@ -14,14 +14,7 @@ import { getErrorMessage } from "../config/values";
 import { BullQueue } from "../deliveries/bullmq/bull-queue";
 import type { Delivery, Pause } from "../deliveries/delivery";
 import { DeliveryLog, ignoreTrouble, type LogTarget, RecentAttempts } from "../deliveries/delivery-log";
-import {
-  type Consumer,
-  type DeliveryList,
-  type DeliveryQueue,
-  type Load,
-  StoreError,
-  type StoreEvents,
-} from "../deliveries/queue";
+import { type Consumer, type DeliveryList, type DeliveryQueue, StoreError } from "../deliveries/queue";
 import { MemoryLog } from "../deliveries/memory-log";
 import { SqliteQueue } from "../deliveries/sqlite/sqlite-queue";
 import type { Outcomes } from "./outcomes";
@@ -44,9 +37,8 @@ export class DeliveryStores {
   #polling: NodeJS.Timeout | undefined;
   /** The nodes whose loads are about to be read. */
   readonly #reading = new Set<string>();
-  readonly #report: (node: string, load: Load) => void;
   readonly #RED: NodeAPI;
-  readonly #events: StoreEvents;
+  readonly #outcomes: Outcomes;
   /** Why guaranteed delivery cannot be stored, where the settings are the reason. */
   readonly #breach: Breach | undefined;
   /** Whether bodies are listed without guaranteed delivery. */
@@ -63,30 +55,11 @@ export class DeliveryStores {
   /** Whether Node-RED has ended, and the queue with it. */
   #isClosed = false;
 
-  /** @param changed called whenever a delivery or a load is new or has changed */
-  constructor(RED: NodeAPI, outcomes: Outcomes, changed: () => void) {
+  constructor(RED: NodeAPI, outcomes: Outcomes) {
     this.#RED = RED;
-    this.#events = {
-      down: (trouble, cause) => outcomes.emit("store:down", { trouble, cause }),
-      up: () => {
-        outcomes.emit("store:up");
-        this.#readLoads();
-      },
-      movedAside: (path, cause) => outcomes.emit("store:moved-aside", { path, cause }),
-      warned: (warning) => outcomes.emit("store:warning", { warning }),
-      paused: (node, pause) => {
-        if (pause) outcomes.emit("paused", { node, pause });
-        else outcomes.emit("resumed", { node });
-      },
-      changed: (node) => {
-        changed();
-        if (node !== undefined) this.#readLoad(node);
-      },
-    };
-    this.#report = (node, load) => {
-      outcomes.emit("load", { node, load });
-      changed();
-    };
+    this.#outcomes = outcomes;
+    outcomes.on("store:up", () => this.#readLoads());
+    outcomes.on("changed", ({ node }) => node !== undefined && this.#readLoad(node));
     this.starts = new RecentAttempts((node, id, error) =>
       outcomes.emit("attempt:failed", { node, id, attempt: 1, error, isLast: true }),
     );
@@ -100,7 +73,7 @@ export class DeliveryStores {
     this.#isConfigured = webhookTriggerStore !== undefined && this.storeKind !== "none";
     const { keep, bytes, bodies = true } = webhookTriggerDeliveries ?? {};
     this.#keepsBodies = bodies;
-    if (keep !== 0) this.#log = new MemoryLog(changed, keep, bytes);
+    if (keep !== 0) this.#log = new MemoryLog(() => outcomes.emit("changed", {}), keep, bytes);
     const limits = bytes === undefined ? {} : { maxBytes: bytes };
     if (store.type === "bullmq") {
       let queue: BullQueue | undefined;
@@ -214,7 +187,7 @@ export class DeliveryStores {
       const known = this.#loadTexts.get(node);
       if (known === undefined || known === text) return;
       this.#loadTexts.set(node, text);
-      this.#report(node, load);
+      this.#outcomes.emit("load", { node, load });
     };
     setTimeout(() => void read().catch(ignoreTrouble), loadIntervalMs).unref();
   }
@@ -236,7 +209,7 @@ export class DeliveryStores {
   #open(): DeliveryQueue {
     const queue = this.#createQueue();
     // It reports its troubles and goes on trying.
-    queue.open(this.#events).catch((error: unknown) => {
+    queue.open(this.#outcomes).catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error;
     });
     if (this.#areFlowsRunning) queue.release();

@@ -16,7 +16,7 @@ import {
   type Query,
   type Removal,
   type RemovalQuery,
-  type StoreEvents,
+  type StoreAnnouncer,
 } from "../queue";
 import { SharedBreaker } from "./breaker";
 import { DeliveryIndex } from "./delivery-index";
@@ -85,13 +85,15 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     this.#prefix = `${root}:bull`;
     const client = (this.#client = new RedisClient(options, timeLimit, async () => this.#arrive()));
     this.#waits = new SharedWaits(client, root, async ({ id, node }) => this.queueOf(node).moveTo(id, 0));
-    this.#index = new DeliveryIndex(client, root, options, this.#waits, (node) => this.events?.changed(node));
+    this.#index = new DeliveryIndex(client, root, options, this.#waits, (node) =>
+      this.events?.emit("changed", { node }),
+    );
     this.#breaker = new SharedBreaker(client, root, breakerInterval);
     this.duplicates = new SharedDuplicates(client, root);
     this.rates = new SharedRates(client, root);
   }
 
-  async open(events: StoreEvents): Promise<void> {
+  async open(events: StoreAnnouncer): Promise<void> {
     this.events = events;
     const { stalledInterval, pollInterval, tidyInterval } = this.#options;
     this.#every(stalledInterval, async () => this.#takeOver());

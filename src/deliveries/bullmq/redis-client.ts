@@ -3,7 +3,7 @@
 import type { ChainableCommander, Cluster, ClusterOptions, Redis, RedisOptions } from "ioredis";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ConnectionSettings } from "../../config/stores";
-import { StoreError, type StoreEvents, type StoreTrouble, type Warning } from "../queue";
+import { StoreError, type StoreAnnouncer, type StoreTrouble, type Warning } from "../queue";
 
 type Client = Redis | Cluster;
 
@@ -63,7 +63,7 @@ export class RedisClient {
   readonly #timeLimit: number;
   readonly #onUp: () => Promise<void>;
   readonly #warned = new Set<Warning>();
-  #events: StoreEvents | undefined;
+  #events: StoreAnnouncer | undefined;
   #bull: typeof import("bullmq") | undefined;
   #redis: Client | undefined;
   #patient: Client | undefined;
@@ -126,7 +126,7 @@ export class RedisClient {
   }
 
   /** Resolves when the server is there; rejects where it is not at once, and goes on trying. */
-  async start(events: StoreEvents): Promise<void> {
+  async start(events: StoreAnnouncer): Promise<void> {
     this.#events = events;
     const starting = this.#start();
     this.#starting = starting.catch(() => undefined);
@@ -204,7 +204,7 @@ export class RedisClient {
   refuse(trouble: StoreTrouble, cause: unknown): StoreError {
     if (this.#trouble !== trouble && !this.#isClosed) {
       this.#trouble = trouble;
-      this.#events?.down(trouble, cause);
+      this.#events?.emit("store:down", { trouble, cause });
     }
     return new StoreError(trouble, cause);
   }
@@ -212,7 +212,7 @@ export class RedisClient {
   accept(): void {
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
-    this.#events?.up();
+    this.#events?.emit("store:up");
   }
 
   async readClock(): Promise<void> {
@@ -295,6 +295,6 @@ export class RedisClient {
   warn(warning: Warning): void {
     if (this.#warned.has(warning)) return;
     this.#warned.add(warning);
-    this.#events?.warned(warning);
+    this.#events?.emit("store:warning", { warning });
   }
 }

@@ -1,7 +1,7 @@
 // The main thread's side of the worker that owns the file.
 
 import { Worker } from "node:worker_threads";
-import { frameBytes, StoreError, type StoreEvents, type StoreTrouble } from "../queue";
+import { frameBytes, StoreError, type StoreAnnouncer, type StoreTrouble } from "../queue";
 import {
   listTransfers,
   type Method,
@@ -37,7 +37,7 @@ export class FileThread {
   readonly #script: string;
   readonly #setup: WorkerSetup;
   readonly #owner: FileOwner;
-  #events: StoreEvents | undefined;
+  #events: StoreAnnouncer | undefined;
   readonly #waiting = new Map<number, WaitingCall>();
   /** All calls of a turn go in one message. */
   #calls: WorkerCall[] = [];
@@ -59,7 +59,7 @@ export class FileThread {
   }
 
   /** Rejects in trouble, and goes on trying. */
-  async open(events: StoreEvents): Promise<void> {
+  async open(events: StoreAnnouncer): Promise<void> {
     this.#events = events;
     const opening = this.#open();
     this.#firstOpening = opening.catch(() => undefined);
@@ -165,7 +165,7 @@ export class FileThread {
   }
 
   #hear(message: WorkerMessage): void {
-    if (message.says === "movedAside") this.#events?.movedAside(message.path, message.cause);
+    if (message.says === "movedAside") this.#events?.emit("store:moved-aside", message);
     else if (message.says === "answers") message.answers.forEach((answer) => this.#settle(answer));
     else {
       this.#isOpen = false;
@@ -202,7 +202,7 @@ export class FileThread {
     this.#retrying ??= setTimeout(() => void this.#retry(), this.#trouble ? retryAfterMs : 0).unref();
     if (trouble === this.#trouble) return;
     this.#trouble = trouble;
-    this.#events?.down(trouble, cause);
+    this.#events?.emit("store:down", { trouble, cause });
   }
 
   async #retry(): Promise<void> {
@@ -215,6 +215,6 @@ export class FileThread {
     }
     this.#retrying = undefined;
     this.#trouble = undefined;
-    this.#events?.up();
+    this.#events?.emit("store:up");
   }
 }

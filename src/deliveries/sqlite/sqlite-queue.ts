@@ -34,7 +34,7 @@ import {
   type Removal,
   type RemovalQuery,
   type Retention,
-  type StoreEvents,
+  type StoreAnnouncer,
 } from "../queue";
 import { FileThread } from "./file-thread";
 
@@ -115,14 +115,14 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
     };
   }
 
-  async open(events: StoreEvents): Promise<void> {
+  async open(events: StoreAnnouncer): Promise<void> {
     this.events = events;
     await this.#file.open(events);
   }
 
   async add(delivery: Delivery, body: Buffer, key?: Candidate): Promise<void> {
     await this.#file.ask("add", delivery, body, { attempts: [], now: this.#now(), key });
-    this.events?.changed(delivery.node);
+    this.events?.emit("changed", { node: delivery.node });
     if (delivery.state === "queued") this.take(this.queueOf(delivery.node));
   }
 
@@ -155,12 +155,12 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
 
   async update(id: string, change: Change): Promise<void> {
     await this.#file.ask("update", id, change);
-    this.events?.changed();
+    this.events?.emit("changed", {});
   }
 
   async remove(id: string): Promise<Removal> {
     const { removal, node } = await this.#file.ask("remove", id);
-    if (removal === "removed") this.events?.changed(node);
+    if (removal === "removed") this.events?.emit("changed", { node });
     return removal;
   }
 
@@ -169,7 +169,7 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
     let removed = 0;
     for (let hasMore = true; hasMore;) {
       const step = await this.#file.ask("removeSome", query);
-      for (const node of new Set(step.nodes)) this.events?.changed(node);
+      for (const node of new Set(step.nodes)) this.events?.emit("changed", { node });
       removed += step.nodes.length;
       ({ hasMore } = step);
     }
@@ -185,7 +185,7 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
     const { pace } = this.queueOf(node);
     const wait = pace ? backoffAfter(pace, delivery.attempt) : 0;
     await this.#file.ask("add", delivery, body, { attempts, now: this.#now(), wait, key });
-    this.events?.changed(node);
+    this.events?.emit("changed", { node });
   }
 
   protected async storeEnd(
@@ -244,7 +244,7 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
       if (taken.length > 0 && intervalMs > 0) queue.nextStartAt = Math.max(this.#now(), queue.nextStartAt) + intervalMs;
       for (const stored of taken) void this.work.do(this.#start(queue, { ...stored, body: toBuffer(stored.body) }));
       for (const delivery of failed) {
-        this.events?.changed(node);
+        this.events?.emit("changed", { node });
         consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
       }
       this.room.leave(room);
@@ -263,7 +263,7 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
     const { length } = stored.body;
     queue.running++;
     this.room.take(length);
-    this.events?.changed(queue.node);
+    this.events?.emit("changed", { node: queue.node });
     await this.run(this.begin(stored.delivery.id, queue), stored);
     queue.running--;
     this.room.leave(length);
