@@ -50,21 +50,10 @@ export function parseScheme(value: unknown, publicUrl = ""): Scheme | { rule: Sc
   return { alg, key, sig, content, ts, requires };
 }
 
-/** How a user describes a request that the sender wants answered before it sends others. */
-interface CustomHandshake {
-  readonly method: Handshake["method"];
-  /** Values that the request has, by their places. */
-  readonly when?: Readonly<Record<string, string>>;
-  /** The place of the value that the sender wants back; missing: an empty reply will do. */
-  readonly echo?: Source;
-  /** The member of a JSON object that has the value in the reply; missing: it is the reply, as plain text. */
-  readonly member?: string;
-  /** The header field that has the value in the reply. */
-  readonly header?: string;
-}
-
 /**
- * Reads the handshake of a custom sender, if its scheme has one.
+ * Reads the handshake of a custom sender, if its scheme has one: a method; in `when`, values that the request has, by
+ * their places; in `echo`, the place of the value that the sender wants back, without which an empty reply will do. It
+ * is the reply as plain text, the `member` of a JSON object, or in the field `header`.
  *
  * @returns nothing where it is wrong
  */
@@ -85,20 +74,15 @@ export function parseHandshakes(scheme: unknown): Handshake[] | undefined {
   const isInHeader = typeof echo === "string" && echo.startsWith("header:");
   const isKnown = places.length > 0 || (method === "POST" ? isInHeader : echo !== undefined);
   if (!isKnown && (method === "POST" || method === "GET")) return undefined;
-  if (echo === undefined) return header === "" ? [toHandshake({ method, when })] : undefined;
-  return isRead(echo) ? [toHandshake({ method, when, echo, member, header })] : undefined;
-}
-
-function toHandshake({ method, when = {}, echo, member = "", header = "" }: CustomHandshake): Handshake {
   const conditions = Object.entries(when) as [Source, string][];
-  if (echo === undefined) return { method, signed: false, when: conditions, reply: { status: 200 } };
-  return {
-    method,
-    signed: false,
-    when: [...conditions, [echo, { is: "text" }]],
-    restrict: [[echo, challenge]],
-    reply: { status: 200, ...composeEcho(echo, member, header) },
-  };
+  if (echo === undefined) {
+    return header === "" ? [{ method, signed: false, when: conditions, reply: { status: 200 } }] : undefined;
+  }
+  if (!isRead(echo)) return undefined;
+  const reply = { status: 200, ...composeEcho(echo, member, header) } as const;
+  return [
+    { method, signed: false, when: [...conditions, [echo, { is: "text" }]], restrict: [[echo, challenge]], reply },
+  ];
 }
 
 function composeEcho(echo: Source, member: string, header: string): Omit<Handshake["reply"], "status"> {
