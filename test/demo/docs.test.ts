@@ -13,6 +13,7 @@ import { isSenderId, recipeIds, recipes as recipeRows, senderIds, senders } from
 import { credentialNames, defaults } from "../../src/config/fields";
 import { clientPackages, parseDeliverySettings, parseStoreSettings, type StoreSettings } from "../../src/config/stores";
 import { problems } from "../../src/request/problem";
+import { patience } from "../harness/browser";
 import { paste } from "../harness/curl";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
@@ -70,6 +71,7 @@ describe("the documentation of settings, commands and flows", () => {
     }).listen(0, "127.0.0.1");
     await once(site, "listening");
     const page = await (await sharedBrowser()).newPage();
+    page.setDefaultTimeout(patience);
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
     await fillIn(page);
     await page.getByRole("button", { name: "Send" }).click();

@@ -74,6 +74,7 @@ const still = `
 /** Starts the Chromium of `CHROMIUM_PATH`, else the one that Debian installs. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
+    timeout: patience,
     executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
     args: [
       "--no-sandbox",
