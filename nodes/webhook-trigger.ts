@@ -3,6 +3,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { pushChanges, serveDeliveries } from "../src/admin/deliveries-api";
+import type { NodeHealth } from "../src/admin/node-health";
 import { Observers } from "../src/admin/observers";
 import { servePage } from "../src/admin/page";
 import { addRoute } from "../src/admin/routes";
@@ -185,7 +186,7 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
 /** Opens the endpoint of a node, unless its configuration breaks a rule. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
   const { testCredentials, kept, observers, roots, baseUrl, stores } = common;
-  observers.begin(node);
+  const health = observers.nodes.begin(node.id);
   if (roots.node === false) return observers.showSwitchedOff(node);
   const config = isMiddlewareBroken(RED) ? brokenMiddleware : parseConfig(saved, node.credentials, { roots, baseUrl });
   if ("rule" in config) return observers.showBreach(node, config);
@@ -193,11 +194,11 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   if (breach) return observers.showBreach(node, breach);
   const authenticator = createAuthenticator(config, node.id, testCredentials, kept);
   if ("rule" in authenticator) return observers.showBreach(node, authenticator);
-  open(RED, node, { ...common, config, authenticator });
+  open(RED, node, { ...common, health, config, authenticator });
 }
 
 /** What an endpoint is made of. */
-type Whole = Common & Pick<Endpoint, "config" | "authenticator">;
+type Whole = Common & Pick<Endpoint, "config" | "authenticator"> & { readonly health: NodeHealth };
 
 /** The text about `httpNodeAuth`, where it checks the node's credential before the node does. */
 function findGuarded(
@@ -227,7 +228,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   if (endpoint.judgeAddress && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
   const guarded = findGuarded(config, authenticator, getSettings(RED).httpNodeAuth);
   if (guarded !== undefined) node.warn(RED._(guarded));
-  observers.run(endpoint);
+  whole.health.running = endpoint;
   checkNode(node);
   completion.watchErrors(node);
   const leave = flow && stores.process(node.id, flow);

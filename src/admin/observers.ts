@@ -52,11 +52,6 @@ export class Observers {
     });
   }
 
-  /** A node is being deployed. */
-  begin({ id }: Node): void {
-    this.nodes.begin(id);
-  }
-
   showBreach(node: Node, breach: Breach): void {
     const { rule, value } = breach;
     Object.assign(this.nodes.get(node.id) ?? {}, { breach });
@@ -74,10 +69,6 @@ export class Observers {
   #showClosed(node: Node, level: "warn" | "error", fill: "red" | "yellow", text: string): void {
     node.status({ fill, shape: "ring", text });
     node[level](text);
-  }
-
-  run(running: Endpoint): void {
-    Object.assign(this.nodes.get(running.node.id) ?? {}, { running });
   }
 
   /**

@@ -76,8 +76,7 @@ export class Observed {
     const access = { method: "header", secondToken: "" };
     const config = { path, guaranteed, reply: { by: "now" }, access, pace: { breaker }, alertWhenSilent: hours };
     const running = { node, config, authenticator: tokenGate, records } as unknown as Endpoint;
-    this.observers.begin(node);
-    this.observers.run(running);
+    this.observers.nodes.begin(node.id).running = running;
     this.observers.open(running, isGuarded, store);
     this.#close = () => this.observers.close(running);
     this.#events.emit("flows:started");
