@@ -136,8 +136,9 @@ const { ofExpress, mount } = layerNames;
 const ofAdmin = [...ofExpress, layerNames.cors, layerNames.json, layerNames.form];
 
 /**
- * Decides by the names and the number of the layers that match an endpoint's path: middleware of others has another
- * name, or is one more than Node-RED's own. In doubt, a request goes through Express.
+ * What stands in front of endpoints and beside them. Whether it is of others is decided by the names and the number of
+ * the layers that match a path: middleware of others has another name, or is one more than Node-RED's own. In doubt, a
+ * request goes through Express.
  */
 export class DirectRule {
   readonly #apps: Apps;

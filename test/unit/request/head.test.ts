@@ -1,6 +1,5 @@
 import "should";
 import { parseTarget } from "../../../src/request/head";
-import { getPathKey } from "../../../src/request/path-patterns";
 
 describe("parseTarget", () => {
   for (const [target, path, search] of [
@@ -19,21 +18,4 @@ describe("parseTarget", () => {
   ] as const) {
     it(`splits ${JSON.stringify(target)}`, () => parseTarget(target).should.eql({ path, search }));
   }
-});
-
-describe("getPathKey", () => {
-  const same = ["/Hook/a", "/hook/A/", "/HOOK/A/"];
-  for (const path of same) it(`${path} is the same as /hook/a`, () => getPathKey(path).should.equal("/hook/a"));
-  const others = [
-    "/hook/a//",
-    "//hook/a",
-    "/hook%2Fa",
-    "/%68ook/a",
-    "/hook/a%20",
-    "/hook/b/../a",
-    "/hook/%2e/a",
-    "/hook/%",
-    "hook/a",
-  ];
-  for (const path of others) it(`${path} is another`, () => getPathKey(path).should.not.equal("/hook/a"));
 });

@@ -1,5 +1,11 @@
 import should from "should";
-import { getPatternKey, hasCaseOf, preparePatterns, readParameters } from "../../../src/request/path-patterns";
+import {
+  getPathKey,
+  getPatternKey,
+  hasCaseOf,
+  preparePatterns,
+  readParameters,
+} from "../../../src/request/path-patterns";
 
 function prepare(...paths: string[]): ReturnType<typeof preparePatterns> {
   return preparePatterns(paths.map(getPatternKey));
@@ -38,4 +44,21 @@ describe("paths with parameters", () => {
     should(readParameters("/a/:b/:c", "/a/x%20y/Z%2F")).eql({ b: "x y", c: "Z/" });
     should(readParameters("/a/:b", "/a/%E4")).equal(undefined);
   });
+});
+
+describe("getPathKey", () => {
+  const same = ["/Hook/a", "/hook/A/", "/HOOK/A/"];
+  for (const path of same) it(`${path} is the same as /hook/a`, () => getPathKey(path).should.equal("/hook/a"));
+  const others = [
+    "/hook/a//",
+    "//hook/a",
+    "/hook%2Fa",
+    "/%68ook/a",
+    "/hook/a%20",
+    "/hook/b/../a",
+    "/hook/%2e/a",
+    "/hook/%",
+    "hook/a",
+  ];
+  for (const path of others) it(`${path} is another`, () => getPathKey(path).should.not.equal("/hook/a"));
 });
