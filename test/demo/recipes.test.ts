@@ -1,6 +1,17 @@
 import should from "should";
 import { Editor, type FormField } from "../harness/browser";
-import { acme, github, gitlab, grafana, type Sender, shopify, slack, stripe, telegram } from "../harness/documented";
+import {
+  acme,
+  github,
+  gitlab,
+  grafana,
+  type Sender,
+  type Sent,
+  shopify,
+  slack,
+  stripe,
+  telegram,
+} from "../harness/documented";
 import { tab, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
 import type { NodeRed } from "../harness/node-red";
@@ -38,8 +49,8 @@ describe("a recipe", () => {
     editor = await Editor.open(await sharedBrowser(), nodeRed);
   });
 
-  const post = (name: string, { search = "", headers, body }: ReturnType<Sender>): Promise<Reply> =>
-    send(nodeRed.node(`/${name}${search}`), { headers, body });
+  const post = (name: string, { headers, body }: Sent): Promise<Reply> =>
+    send(nodeRed.node(`/${name}`), { headers, body });
 
   /** Fills in a form, as its user does. */
   async function fillIn(name: string, fields: [FormField, string][]): Promise<void> {
