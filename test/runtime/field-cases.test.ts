@@ -52,12 +52,11 @@ async function send(nodeRed: NodeRed, fieldCase: FieldCase, request: FieldReques
   return { reply, values, listed: after.find(({ id }) => !before.some((each) => each.id === id)) };
 }
 
-/** All that users are shown. */
-async function showAll(nodeRed: NodeRed): Promise<string> {
+/** All that users are shown, once a request has come. */
+async function showAll(nodeRed: NodeRed, listed: Summary | undefined): Promise<string> {
   const deliveries = new ShownDeliveries(nodeRed);
-  const page = await deliveries.page("limit=500");
-  const details = await Promise.all(page.deliveries.map(({ id }) => deliveries.detail(id)));
-  return JSON.stringify([page, details, [...nodeRed.statuses]]) + nodeRed.log;
+  const detail = listed && (await deliveries.detail(listed.id));
+  return JSON.stringify([await deliveries.page("limit=500"), detail, [...nodeRed.statuses]]) + nodeRed.log;
 }
 
 /** Judges the requests of a case in their order; one that is right is enough where they are alternatives. */
@@ -92,7 +91,7 @@ onBothWays("a request as the field sends it", { flow: tab(...nodesWith({})) }, (
           const met = await send(nodeRed(), fieldCase, request, isListed);
           // What it has reported before, it has sent before.
           await nodeRed().measure();
-          const shown = isListed ? await showAll(nodeRed()) : "";
+          const shown = isListed ? await showAll(nodeRed(), met.listed) : "";
           judge(request.expect, { ...met, messages: nodeRed().messages.slice(first), shown }, met.values);
         };
         if (isListed) await untilRight(judgeIt);
