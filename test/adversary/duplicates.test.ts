@@ -1,8 +1,9 @@
+import type { Response } from "express";
 import { gzipSync } from "node:zlib";
 import should from "should";
 import { DuplicateGuard, maxReplyBytes, MemoryDuplicates } from "../../src/deliveries/duplicates";
+import type { FlowReply } from "../../src/flow/flow-reply";
 import { bodyMemory } from "../../src/request/memory";
-import { answerTo } from "../harness/answering";
 import { bearer, token } from "../harness/flow";
 import { dial, type Reply, send } from "../harness/http";
 import { hookRequest, Reception } from "../harness/reception";
@@ -11,6 +12,8 @@ import { until } from "../harness/until";
 const longestWait = 60_000;
 const byFlow = { by: "flow", timeout: longestWait } as const;
 const authorised = `Authorization: Bearer ${token}`;
+/** What a flow answers by. */
+const answerTo = (owed: FlowReply | undefined) => owed?.response as Response;
 const told = ({ status, headers, body }: Reply) => [status, headers["content-type"], headers["content-encoding"], body];
 
 describe("ten equal deliveries at once", () => {

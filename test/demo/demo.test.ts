@@ -4,7 +4,7 @@ import { networkInterfaces } from "node:os";
 import should from "should";
 import { paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
-import { Demo } from "../harness/demo";
+import { Demo } from "./demo";
 import { readme } from "../harness/pages";
 
 describe("the demo", () => {

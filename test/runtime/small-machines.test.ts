@@ -2,7 +2,7 @@ import should from "should";
 import { sqliteIsHere } from "../../src/config/stores";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
-import { loadedPackages, withModules } from "../harness/modules";
+import { loadedPackages, withModules } from "./modules";
 import { NodeRed } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 import { until } from "../harness/until";

@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./package";
-import { until } from "./until";
+import { root } from "../harness/package";
+import { until } from "../harness/until";
 
 export type Command = [command: string, ...args: string[]];
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { dependencies, peerDependencies } from "../../package.json";
 import { fileName } from "../../src/config/stores";
-import type { NodeRed } from "./node-red";
-import { installedModules } from "./package";
+import type { NodeRed } from "../harness/node-red";
+import { installedModules } from "../harness/package";
 
 /** The environment of a Node-RED, on Node.js 22.15 or later, that says what it has loaded. */
 export const withModules = {
