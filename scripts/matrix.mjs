@@ -14,15 +14,18 @@ const inFiles = (/** @type {string[]} */ ...names) => names.map((name) => named(
 /** Those that take longest begin first: so none of them is left alone with one processor at the end. */
 const slowest = inFiles(
   "differential/differential",
-  "adversary/kills",
+  "unit/deliveries/queue",
+  "editor/accessibility",
   "editor/page",
-  "adversary/waiting",
+  "runtime/field-cases",
   "runtime/guaranteed",
   "editor/deliveries",
+  "adversary/waiting",
+  "runtime/instances",
+  "runtime/store-troubles",
+  "adversary/kills",
   "adversary/sqlite",
   "demo/docker",
-  "runtime/completion",
-  "unit/deliveries/queue",
 );
 /**
  * What runs in one mocha: versions, by the paths of a Node.js and a Node-RED, which are fetched when they are needed, and
