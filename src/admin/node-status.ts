@@ -71,12 +71,13 @@ export class NodeStatuses {
   }
 
   #show(): void {
-    for (const node of this.#changed) this.#showNode(node);
+    const nodes = [...this.#changed];
     this.#changed.clear();
     setTimeout(() => {
       this.#isDue = this.#changed.size > 0;
       if (this.#isDue) this.#show();
     }, intervalMs).unref();
+    for (const node of nodes) this.#showNode(node);
   }
 
   #showNode(node: string): void {

@@ -41,6 +41,20 @@ describe("the status of a node", () => {
     texts().should.eql(["status.openRefusing /hook 100 1"]);
   });
 
+  it("has what changes it while it is being shown when its next time has come", async () => {
+    const { statuses } = observed;
+    const push = statuses.push.bind(statuses);
+    statuses.push = (status) => {
+      if (statuses.length === 0) observed.accept();
+      return push(status);
+    };
+    observed.deploy();
+    await settle();
+    mock.timers.tick(500);
+    await settle();
+    statuses.map(({ text }) => text).should.eql(["status.open /hook 0 0", "status.open /hook 1 0"]);
+  });
+
   it("goes on counting after a deploy, and so does the form; a deleted node begins anew", async () => {
     observed.deploy();
     observed.accept();
