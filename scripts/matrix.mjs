@@ -47,6 +47,14 @@ export const everything = {
   specs: [...slowest, ...all.filter((path) => !slowest.includes(path))],
 };
 
+const isLong = (/** @type {string} */ path) => /^test\/(runtime|editor|adversary|differential)\//.test(path);
+
+/** The same in two parts: what takes long, and what runs beside it, before the other versions. @type {[Run, Run]} */
+export const halves = [
+  { ...everything, specs: everything.specs.filter(isLong) },
+  { ...everything, title: "Node-RED 5, the rest", specs: everything.specs.filter((path) => !isLong(path)) },
+];
+
 /** What tells in less than a minute whether a change is on the way. @type {Run} */
 export const quick = {
   ...latest,
