@@ -53,23 +53,27 @@ export function hasCaseOf(pattern: string, path: string): boolean {
 
 /**
  * Prepares the search for the pattern of a path: the one with the most literal segments; of several, the one whose
- * literal comes first.
+ * literal comes first. Patterns with parameters in the same segments cost one look-up together.
  *
  * @param keys of `getPatternKey`
  * @returns the key of the pattern
  */
 export function preparePatterns(keys: readonly string[]): (path: string) => string | undefined {
-  const patterns = keys.map((key) => ({
-    key,
-    parameters: key.split(":").length,
-    /** A slash, which stands for a literal, comes before a colon. */
-    shape: key.replace(/[^:/]+/g, ""),
-    // All other characters of a key mean themselves; a value is never empty.
-    form: new RegExp(`^${key.replaceAll(".", "\\.").replaceAll(":", "[^/]+")}$`),
-  }));
-  patterns.sort((one, other) => one.parameters - other.parameters || (one.shape < other.shape ? -1 : 1));
+  const groups = new Map<string, Set<string>>();
+  for (const key of keys) {
+    const shape = key.split("/").map((segment) => (segment === ":" ? "1" : "0")).join(""); // prettier-ignore
+    groups.set(shape, (groups.get(shape) ?? new Set()).add(key));
+  }
+  const count = (shape: string) => shape.split("1").length;
+  const sorted = [...groups].sort(([one], [other]) => count(one) - count(other) || (one < other ? -1 : 1));
   return (path) => {
-    const wanted = getPathKey(path);
-    return patterns.find(({ form }) => form.test(wanted))?.key;
+    const segments = getPathKey(path).split("/");
+    for (const [shape, alike] of sorted) {
+      if (shape.length !== segments.length) continue;
+      // A value is never empty.
+      const key = segments.map((text, index) => (shape[index] === "1" && text !== "" ? ":" : text)).join("/");
+      if (alike.has(key)) return key;
+    }
+    return undefined;
   };
 }
