@@ -235,10 +235,11 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
 
   async #remove(delivery: Delivery): Promise<Removal> {
     const { id, node, state } = delivery;
-    const jobs = this.queueOf(node);
-    const removal = await this.#index.remove(delivery, lockKey(jobs.queue, id));
+    // A finished one has no job. It may be of no node, for which BullMQ has no queue.
+    const jobs = unfinished.includes(state) ? this.queueOf(node) : undefined;
+    const removal = await this.#index.remove(delivery, jobs && lockKey(jobs.queue, id));
     // Without its delivery, a job that is left starts nothing.
-    if (removal === "removed" && unfinished.includes(state)) await jobs.remove(id).catch(() => undefined);
+    if (removal === "removed") await jobs?.remove(id).catch(() => undefined);
     return removal;
   }
 

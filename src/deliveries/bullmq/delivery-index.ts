@@ -34,11 +34,9 @@ const step = 500;
 const functions = `
 local root = ARGV[1]
 local function read(id)
-  local text, bytes = unpack(redis.call("HMGET", root .. ":delivery:" .. id, "delivery", "bytes"))
-  return text and cjson.decode(text), bytes
+  return unpack(redis.call("HMGET", root .. ":delivery:" .. id, "state", "node", "bytes"))
 end
-local function drop(id, delivery, bytes)
-  local node, state = delivery.node, delivery.state
+local function drop(id, state, node, bytes)
   redis.call("DEL", root .. ":delivery:" .. id)
   for _, set in ipairs({ "all", "of:" .. node, "in:" .. state, "in:" .. state .. ":" .. node }) do
     redis.call("ZREM", root .. ":" .. set, id)
@@ -48,14 +46,13 @@ local function drop(id, delivery, bytes)
   return node
 end`;
 
-/** Drops one, unless it runs or an instance has just taken it. KEYS: its hash, the lock of its job. ARGV: root, id. */
+/** Drops one, unless it runs or an instance has just taken it. KEYS: its hash, the lock of its job, if any. ARGV: root, id. */
 const dropOne = `${functions}
-local delivery, bytes = read(ARGV[2])
-if not delivery then return "unknown" end
-local state = delivery.state
-local isTaken = (state == "queued" or state == "retrying") and redis.call("EXISTS", KEYS[2]) == 1
+local state, node, bytes = read(ARGV[2])
+if not state then return "unknown" end
+local isTaken = (state == "queued" or state == "retrying") and KEYS[2] and redis.call("EXISTS", KEYS[2]) == 1
 if state == "running" or isTaken then return "running" end
-drop(ARGV[2], delivery, bytes)
+drop(ARGV[2], state, node, bytes)
 return "removed"`;
 
 /**
@@ -74,8 +71,8 @@ for kind = 5, #ARGV do
       if id and (not oldest or tonumber(at) < since) then set, oldest, since = name, id, tonumber(at) end
     end
     if not oldest then break end
-    local delivery, bytes = read(oldest)
-    if delivery then nodes[#nodes + 1] = drop(oldest, delivery, bytes) else redis.call("ZREM", set, oldest) end
+    local state, node, bytes = read(oldest)
+    if state then nodes[#nodes + 1] = drop(oldest, state, node, bytes) else redis.call("ZREM", set, oldest) end
   end
 end
 return nodes`;
@@ -83,7 +80,8 @@ return nodes`;
 /**
  * Below the root:
  *
- *   delivery:<id>                            a hash: `delivery`, `reply` and `attempts` as JSON, `body`, `bytes`
+ *   delivery:<id>                            a hash: `delivery`, `reply` and `attempts` as JSON, `body`, `bytes`; `state`
+ *                                            and `node` once more, as Lua reads no JSON with half a surrogate pair
  *   all, of:<node>,
  *   in:<state>, in:<state>:<node>            sorted sets of ids by the time of arrival, and then by id
  *   bytes                                    how much all of them take
@@ -122,14 +120,14 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     isTolerable?: (error: Error) => boolean,
   ): Promise<unknown[] | undefined> {
     const delivery = withWords(given, body);
-    const { id, node, at } = delivery;
+    const { id, node, state, at } = delivery;
     const key = this.#key("delivery", id);
     const texts = { ...split(delivery), attempts: JSON.stringify(attempts) };
     const bytes = frameBytes + body.length + Object.values(texts).reduce((sum, text) => sum + text.length, 0);
     const [isKnown] = await Promise.all([this.#client.ask((redis) => redis.exists(key)), this.#makeRoom(bytes)]);
     if (isKnown) return undefined;
     const add = (multi: ChainableCommander) => {
-      multi.incrby(this.#key("bytes"), bytes).hset(key, { ...texts, body, bytes });
+      multi.incrby(this.#key("bytes"), bytes).hset(key, { ...texts, state, node, body, bytes });
       multi.zadd(this.#key("all"), at, id).zadd(this.#key("of", node), at, id);
       this.#place(multi, delivery);
       also(multi);
@@ -152,6 +150,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     const fields = {
       ...(delivery !== old.delivery && { delivery }),
       ...(reply !== old.reply && { reply }),
+      ...(after.state !== before.state && { state: after.state }),
       ...(attempts && { attempts: JSON.stringify(attempts) }),
     };
     const grown = delivery.length + reply.length - old.delivery.length - old.reply.length + (attempts ? (after.error?.length ?? 0) : 0); // prettier-ignore
@@ -217,9 +216,10 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     return Object.fromEntries(counts.filter(([, number]) => number > 0));
   }
 
-  /** @param lock of its job: an instance that takes it has that */
-  async remove({ id, node }: Delivery, lock: string): Promise<Removal> {
-    const removal = await this.#client.ask((redis) => redis.eval(dropOne, 2, this.#key("delivery", id), lock, this.#root, id)); // prettier-ignore
+  /** @param lock of its job, if it has one: an instance that takes it has that */
+  async remove({ id, node }: Delivery, lock: string | undefined): Promise<Removal> {
+    const keys = [this.#key("delivery", id), ...(lock === undefined ? [] : [lock])];
+    const removal = await this.#client.ask((redis) => redis.eval(dropOne, keys.length, ...keys, this.#root, id));
     if (removal === "removed") this.#changed(node);
     return removal as Removal;
   }
@@ -227,7 +227,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   /** Drops deliveries that are too old. */
   async tidy(): Promise<void> {
     const latest = Math.max(0, Date.now() - this.#retention.maxAge);
-    for (let dropped = step; dropped === step;) dropped = await this.#drop(-1, latest, droppable);
+    for (let dropped = step; dropped === step;) dropped = await this.#drop("-inf", latest, droppable);
   }
 
   /** Checks that more can be stored. @throws {StoreError} */
@@ -272,7 +272,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   }
 
   /** @returns how many were dropped, at most `step` */
-  async #drop(bytes: number, latest: number | "+inf", ...kinds: (readonly State[])[]): Promise<number> {
+  async #drop(bytes: number | "-inf", latest: number | "+inf", ...kinds: (readonly State[])[]): Promise<number> {
     const args = [this.#root, bytes, latest, step, ...kinds.map((states) => states.join(" "))];
     const nodes = (await this.#client.ask((redis) =>
       redis.eval(dropOldest, 1, this.#key("bytes"), ...args),

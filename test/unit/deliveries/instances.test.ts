@@ -342,6 +342,13 @@ function testInstances(): void {
     });
   });
 
+  it("drop what is too old where the server has evicted their count of bytes", async () => {
+    const queue = await open({ maxAge: 60_000 });
+    await ask("set", `${root()}:bytes`, "-5000");
+    await queue.add(delivered("old", { at: Date.now() - 60_001, state: "succeeded" }), body);
+    await until(async () => (await queue.list({ limit: 1 })).length === 0, "what is dropped");
+  });
+
   describe("remove what a user removes, and", () => {
     it("nothing is left of it on the server, whatever waits for what", async () => {
       const queue = await open();

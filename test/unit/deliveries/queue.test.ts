@@ -606,6 +606,17 @@ function testQueue(engine: QueueEngine): void {
       (await queue.list({ limit: 10 })).should.match([{ id: "3" }]);
     });
 
+    it("removes requests that missed all nodes, and texts that end within a character", async () => {
+      await queue.add(delivered("missed", { node: "", state: "refused" }), Buffer.alloc(0));
+      await queue.add(
+        delivered("cut", { state: "failed", error: "😀".slice(0, 1) }),
+        Buffer.from(`${"x".repeat(79)}😀`),
+      );
+      (await queue.remove("cut")).should.equal("removed");
+      (await queue.removeAll({ state: "refused" })).should.equal(1);
+      (await queue.list({ limit: 10 })).should.eql([]);
+    });
+
     it("removes a thousand in one go", async () => {
       await queue.pause("n");
       await add(...Array.from({ length: 1001 }, (_, index) => `${index}`));
@@ -628,6 +639,13 @@ function testQueue(engine: QueueEngine): void {
         ids.reverse().join("").should.equal(left);
       }
       (await queue.counts("n")).should.eql({ queued: 6 });
+    });
+
+    it("drops texts that end within a character", async () => {
+      await reopen({ maxBytes: 5_000_000, maxAge: Infinity });
+      await queue.add(delivered("cut", { state: "succeeded", error: "😀".slice(0, 1) }), large);
+      for (const id of ["1", "2"]) await queue.add(delivered(id), large);
+      (await queue.list({ limit: 10 })).map(({ id }) => id).should.eql(["2", "1"]);
     });
 
     it("keeps what was accepted, however many requests are refused", async () => {
