@@ -4,7 +4,7 @@ import type { Express, Request, RequestHandler, Response } from "express";
 import type { ServerResponse } from "node:http";
 import type { DeployGate } from "../flow/deploy-gate";
 import { acceptsMethod, type Endpoint, mayGreetBy } from "../flow/endpoint";
-import type { Content, DecodedBody } from "../request/decode";
+import { type Content, decodeSync } from "../request/decode";
 import { Problem } from "../request/problem";
 import { findParsers, getLayers, insertLayer, type Layer, layerNames, readMark } from "./host-internals";
 import {
@@ -99,11 +99,7 @@ function makeHandler({ deployGate, find, arrive, mayLeaveAdmin }: RawBodyOptions
       request[readMark] = true;
       // As a parser leaves it.
       if (received.body) request.resume();
-      const unpack = async (isOpen: boolean) => {
-        const body = findShown(received);
-        if (isOpen && body?.isPacked) await body.decode(endpoint.maxBodyBytes);
-      };
-      void waitForFlows(arrived, deployGate).then(unpack).then(leave, next);
+      void waitForFlows(arrived, deployGate).then(leave);
     }, next);
   };
 }
@@ -153,15 +149,12 @@ const lazyBody: PropertyDescriptor & ThisType<ParsedRequest & Request> = {
   enumerable: true,
 };
 
-/** The body that middleware may see: a verified one, or what may be another node's. */
-function findShown({ body, endpoint, verdict }: Received): DecodedBody | undefined {
+/** Middleware sees a verified body, or one that may be another node's. */
+function readForMiddleware(request: Request, { body, endpoint, verdict }: Received): ReturnType<typeof seeNoBody> {
   const isVerified = !(verdict instanceof Problem) && "credential" in verdict;
-  return isVerified || endpoint.hasParameters ? body : undefined;
-}
-
-function readForMiddleware(request: Request, received: Received): ReturnType<typeof seeNoBody> {
-  const content = findShown(received)?.content;
-  if (!content || content instanceof Problem) return seeNoBody();
+  if (!body || !(isVerified || endpoint.hasParameters)) return seeNoBody();
+  const content = decodeSync(request, body.bytes, endpoint.maxBodyBytes);
+  if (content instanceof Problem) return seeNoBody();
   const value = toParsed(request, content);
   return { value, json: JSON.stringify(value) };
 }
@@ -174,9 +167,9 @@ function toParsed(request: Request, { value, form, bytes }: Content): unknown {
   // JSON that is labelled as a form is JSON.
   if (!form) return value;
   // With the app's query parser, as a guard expects: `a[b]=1` can be read in two ways.
-  const parse = request.app.get("query parser fn") as (text: string) => object;
+  const parse = request.app.get("query parser fn") as ((text: string) => object) | undefined;
   // What the flow would get is seen, too, but takes the place of no field.
-  return Object.assign({}, Array.isArray(value) ? {} : value, parse(String(bytes())), form);
+  return Object.assign({}, Array.isArray(value) ? {} : value, parse?.(String(bytes())), form);
 }
 
 /** Compares without parameters. */

@@ -238,7 +238,7 @@ function takeFromFront(
  */
 export function takeChangedBody({ shared }: Arrived): ParsedBody | undefined {
   const { body, received } = shared;
+  if (!received?.body || !body) return undefined;
   shared.body = undefined;
-  const isChanged = received?.body !== undefined && body !== undefined && JSON.stringify(body.value) !== body.json;
-  return isChanged ? { value: body.value } : undefined;
+  return JSON.stringify(body.value) === body.json ? undefined : { value: body.value };
 }

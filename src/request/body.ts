@@ -2,7 +2,16 @@
 
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
+import {
+  brotliDecompress,
+  brotliDecompressSync,
+  gunzip,
+  gunzipSync,
+  inflate,
+  inflateSync,
+  type InputType,
+  type ZlibOptions,
+} from "node:zlib";
 import { bodyMemory, maxSmallBytes, type MemoryLease } from "./memory";
 import { ReasonError, type Problem, problems } from "./problem";
 
@@ -99,17 +108,18 @@ interface Unpacked {
   readonly engine: { readonly bytesWritten: number };
 }
 
-/** Its type does not know the result that `info` asks for. */
-type Decompress = (packed: InputType, options: ZlibOptions) => Promise<unknown>;
+/** Their types do not know the result that `info` asks for. */
+type Decompress<Result> = (packed: InputType, options: ZlibOptions) => Result;
+type ContentCoding = readonly [undo: Decompress<Promise<unknown>>, undoSync: Decompress<unknown>];
 
-const gzip: Decompress = promisify<InputType, ZlibOptions, unknown>(gunzip);
+const gzip: ContentCoding = [promisify<InputType, ZlibOptions, unknown>(gunzip), gunzipSync];
 
 /** RFC 9110 §8.4.1: what undoes the content codings, and the alias of gzip. */
-const contentCodings = new Map<string, Decompress>([
+const contentCodings = new Map<string, ContentCoding>([
   ["gzip", gzip],
   ["x-gzip", gzip],
-  ["deflate", promisify<InputType, ZlibOptions, unknown>(inflate)],
-  ["br", promisify<InputType, ZlibOptions, unknown>(brotliDecompress)],
+  ["deflate", [promisify<InputType, ZlibOptions, unknown>(inflate), inflateSync]],
+  ["br", [promisify<InputType, ZlibOptions, unknown>(brotliDecompress), brotliDecompressSync]],
 ]);
 
 /**
@@ -152,22 +162,33 @@ export async function decodeContent(
   return (await bodyMemory.verified.hold(network, bytes.length, undo)) ?? problems.memoryFull;
 }
 
-async function undoInTurn(codings: readonly Decompress[], bytes: Buffer, limit: number): Promise<Buffer | Problem> {
+async function undoInTurn(codings: readonly ContentCoding[], bytes: Buffer, limit: number): Promise<Buffer | Problem> {
   try {
     if (unpacking >= maxUnpacking) await new Promise<void>((resolve) => waiting.push(resolve));
     else unpacking++;
     const options = { maxOutputLength: limit, info: true };
     let content = bytes;
-    for (const undo of codings) {
+    for (const [undo] of codings) {
       if (content.length > 0) content = takeWhole(await undo(content, options), content);
     }
     return content;
   } catch (error) {
-    return isTooLarge(error) ? problems.bodyTooLarge : problems.codingBroken;
+    return toProblem(error);
   } finally {
     const next = waiting.shift();
     if (next) setImmediate(next);
     else unpacking--;
+  }
+}
+
+/** The same at once, for middleware that reads the body. */
+export function decodeContentSync(bytes: Buffer, contentEncoding: string, limit: number): Buffer | Problem {
+  const undo = (content: Buffer, [, undoSync]: ContentCoding) =>
+    content.length > 0 ? takeWhole(undoSync(content, { maxOutputLength: limit, info: true }), content) : content;
+  try {
+    return parseCodings(contentEncoding)?.reduce(undo, bytes) ?? problems.codingUnknown;
+  } catch (error) {
+    return toProblem(error);
   }
 }
 
@@ -176,13 +197,14 @@ async function undoInTurn(codings: readonly Decompress[], bytes: Buffer, limit: 
  *
  * @returns nothing where one is unknown, or there are too many
  */
-function parseCodings(contentEncoding: string): Decompress[] | undefined {
+function parseCodings(contentEncoding: string): ContentCoding[] | undefined {
   const names = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
   const applied = names.filter((coding) => coding !== "" && coding !== "identity");
   const codings = applied.map((coding) => contentCodings.get(coding)).filter((coding) => coding !== undefined);
   return codings.length === applied.length && applied.length <= maxCodings ? codings.reverse() : undefined;
 }
 
-function isTooLarge(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+function toProblem(error: unknown): Problem {
+  const isTooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+  return isTooLarge ? problems.bodyTooLarge : problems.codingBroken;
 }

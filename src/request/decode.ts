@@ -1,7 +1,7 @@
 // Decodes a body by its content type.
 
 import { TextDecoder } from "node:util";
-import { decodeContent } from "./body";
+import { decodeContent, decodeContentSync } from "./body";
 import { type Charset, findCharset, TextReader, utf8 } from "./charset";
 import { type FormFields, readFields, toPlainForm } from "./form";
 import { fieldValues, type RequestHead } from "./head";
@@ -93,6 +93,12 @@ export class DecodedBody {
     const bytes = codings === undefined ? this.bytes : await decodeContent(this.bytes, codings, limit, network?.());
     return (this.#content = bytes instanceof Problem ? bytes : plain(bytes, type, isSigned));
   }
+}
+
+/** Decodes a body at once and apart from the flow's, which may change its own: for middleware that reads it. */
+export function decodeSync({ headers }: BodyDescription["request"], bytes: Buffer, limit: number): Content | Problem {
+  const unpacked = decodeContentSync(bytes, headers["content-encoding"] ?? "", limit);
+  return unpacked instanceof Problem ? unpacked : plain(unpacked, headers["content-type"]);
 }
 
 function plain(bytes: Buffer, type: string | undefined, isSigned?: boolean): Content | Problem {

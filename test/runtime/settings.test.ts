@@ -186,6 +186,32 @@ function testOrigins(nodeRed: () => NodeRed, ...expected: [field: string, value:
   });
 }
 
+describe("httpNodeMiddleware that looks at the body when the reply was sent", () => {
+  const read = `request.on("data", () => {}).on("end", () => { request.body = { by: "middleware" }; request._body = true; next(); })`;
+  const log = `response.on("finish", () => console.log("finished with", JSON.stringify(request.body)))`;
+  const middleware = `(request, response, next) => { ${log}; request.query.read ? ${read} : next(); }`;
+  const nodeRed = useNodeRed({
+    flow: tab(
+      webhook("hook", "/hook"),
+      { ...webhook("changed", "/changed"), wires: [["change"]] },
+      { id: "change", type: "function", func: "msg.payload.self = msg; return null;", wires: [] },
+    ),
+    code: `httpNodeMiddleware: ${middleware}`,
+  });
+  const post = (path: string, headers: Record<string, string>) =>
+    send(nodeRed().node(path), { headers: { ...bearer, ...headers }, body: '{"a":1}' });
+
+  it("finds what it has parsed itself", async () => {
+    (await post("/hook?read=1", { "Content-Type": "text/plain" })).status.should.equal(200);
+    await nodeRed().logged(/finished with {"by":"middleware"}/);
+  });
+
+  it("finds what was sent, whatever the flow has done to it", async () => {
+    (await post("/changed", json)).status.should.equal(200);
+    await nodeRed().logged(/finished with {"a":1}/);
+  });
+});
+
 describe("httpNodeMiddleware beside httpNodeCors", () => {
   const settings = { httpNodeCors: { origin: shop, methods: "POST" } };
   const nodeRed = useNodeRed({ flow, code: settingsOf("moody-middleware"), settings });
