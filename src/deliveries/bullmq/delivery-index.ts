@@ -56,7 +56,8 @@ drop(ARGV[2], state, node, bytes)
 return "removed"`;
 
 /**
- * Drops the oldest of the first kind that there is, and so on, while all take more than so many bytes. Returns their nodes.
+ * Drops the oldest of the first kind that there is, and so on, while all take more than so many bytes. Returns their nodes,
+ * and how many bytes are taken then: others may take at once what it has freed.
  * KEYS: bytes. ARGV: root, bytes, latest time of arrival, how many at most, the states of each kind.
  */
 const dropOldest = `${functions}
@@ -75,7 +76,7 @@ for kind = 5, #ARGV do
     if state then nodes[#nodes + 1] = drop(oldest, state, node, bytes) else redis.call("ZREM", set, oldest) end
   end
 end
-return nodes`;
+return { nodes, redis.call("GET", KEYS[1]) or "0" }`;
 
 /**
  * Below the root:
@@ -227,7 +228,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   /** Drops deliveries that are too old. */
   async tidy(): Promise<void> {
     const latest = Math.max(0, Date.now() - this.#retention.maxAge);
-    for (let dropped = step; dropped === step;) dropped = await this.#drop("-inf", latest, droppable);
+    for (let dropped = step; dropped === step;) ({ dropped } = await this.#drop("-inf", latest, droppable));
   }
 
   /** Checks that more can be stored. @throws {StoreError} */
@@ -263,22 +264,25 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   async #makeRoom(wanted: number): Promise<void> {
     const { maxBytes } = this.#retention;
     const limit = maxBytes - wanted;
-    for (let dropped = limit < 0 ? 0 : 1; ;) {
-      const taken = Number(await this.#client.ask((redis) => redis.get(this.#key("bytes"))));
-      if (taken <= limit) return;
+    const found = Number(await this.#client.ask((redis) => redis.get(this.#key("bytes"))));
+    for (let [taken, dropped] = [found, limit < 0 ? 0 : 1]; taken > limit;) {
       if (dropped === 0) throw this.#client.refuse("full", new Error(`${taken} of ${maxBytes} bytes are taken`));
-      dropped = await this.#drop(limit, "+inf", firstToGo, droppable, [lastToGo]);
+      ({ taken, dropped } = await this.#drop(limit, "+inf", firstToGo, droppable, [lastToGo]));
     }
   }
 
-  /** @returns how many were dropped, at most `step` */
-  async #drop(bytes: number | "-inf", latest: number | "+inf", ...kinds: (readonly State[])[]): Promise<number> {
+  /** @returns how many were dropped, at most `step`, and how many bytes all others take */
+  async #drop(
+    bytes: number | "-inf",
+    latest: number | "+inf",
+    ...kinds: (readonly State[])[]
+  ): Promise<{ dropped: number; taken: number }> {
     const args = [this.#root, bytes, latest, step, ...kinds.map((states) => states.join(" "))];
-    const nodes = (await this.#client.ask((redis) =>
+    const [nodes, taken] = (await this.#client.ask((redis) =>
       redis.eval(dropOldest, 1, this.#key("bytes"), ...args),
-    )) as string[];
+    )) as [string[], string];
     for (const node of new Set(nodes)) this.#changed(node);
-    return nodes.length;
+    return { dropped: nodes.length, taken: Number(taken) };
   }
 }
 

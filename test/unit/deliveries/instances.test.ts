@@ -342,6 +342,14 @@ function testInstances(): void {
     });
   });
 
+  it("make room for all that comes at the same time", async () => {
+    const three = await openThree({ maxBytes: 1_000_000, maxAge: Infinity });
+    const load = async (queue: BullQueue, sender: string) => {
+      for (let id = 0; id < 50; id++) await queue.add(delivered(`${sender} ${id}`, { state: "succeeded" }), Buffer.alloc(20_000)); // prettier-ignore
+    };
+    await Promise.all(three.flatMap((queue, instance) => [1, 2, 3, 4].map(async (one) => load(queue, `${instance} ${one}`)))); // prettier-ignore
+  });
+
   it("drop what is too old where the server has evicted their count of bytes", async () => {
     const queue = await open({ maxAge: 60_000 });
     await ask("set", `${root()}:bytes`, "-5000");
