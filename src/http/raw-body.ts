@@ -166,10 +166,18 @@ function toParsed(request: Request, { value, form, bytes }: Content): unknown {
   if (!isForm) return isMediaType(type, /json/i) ? value : {};
   // JSON that is labelled as a form is JSON.
   if (!form) return value;
-  // With the app's query parser, as a guard expects: `a[b]=1` can be read in two ways.
-  const parse = request.app.get("query parser fn") as ((text: string) => object) | undefined;
   // What the flow would get is seen, too, but takes the place of no field.
-  return Object.assign({}, Array.isArray(value) ? {} : value, parse?.(String(bytes())), form);
+  return Object.assign({}, Array.isArray(value) ? {} : value, parseAsQuery(request, String(bytes())), form);
+}
+
+/** With the app's query parser, as a guard expects: `a[b]=1` can be read in two ways. One of a host may fail. */
+function parseAsQuery({ app }: Request, form: string): object {
+  const parse = app.get("query parser fn") as (text: string) => object;
+  try {
+    return parse(form);
+  } catch {
+    return {};
+  }
 }
 
 /** Compares without parameters. */
