@@ -97,15 +97,17 @@ export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: Nod
     };
     return { body };
   });
+  /** Not while flows are stopped. */
+  const isThere = (node: string) => Boolean(RED.nodes.getNode(node) as Node | null);
   addRoute(RED, "get", "queues", () => {
     const queues = [...nodes.all].flatMap(([node, { load = noLoad, running }]) =>
-      running?.config.guaranteed ? [{ node, ...load, pause: stores.paused(node) ?? null }] : [],
+      running?.config.guaranteed && isThere(node) ? [{ node, ...load, pause: stores.paused(node) ?? null }] : [],
     );
     return { body: { queues } };
   });
   for (const act of ["pause", "resume"] as const) {
     addRoute(RED, "post", `:id/${act}`, async ({ params: { id } }) => {
-      if (!(RED.nodes.getNode(id) as Node | null)) return notFound;
+      if (!isThere(id)) return notFound;
       if (!nodes.get(id)?.running?.config.guaranteed) {
         return { status: conflict, body: { code: "notGuaranteed", message: RED._("queue.notGuaranteed") } };
       }
