@@ -289,8 +289,11 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
       return this.#findPlace(await own.ended);
     }
     const { bytes = 0 } = data;
+    const pause = this.paused(jobs.node);
     await this.room.wait(bytes);
     try {
+      // BullMQ hands over no more of them by now.
+      if (this.paused(jobs.node) === "manual" && pause !== "manual") return "queue";
       return await this.#attempt(jobs, id, token);
     } finally {
       this.room.leave(bytes);

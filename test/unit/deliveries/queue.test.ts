@@ -710,6 +710,24 @@ function testQueue(engine: QueueEngine): void {
       should([running, most]).eql([0, 150]);
     });
 
+    it("starts nothing that waits for it while its node is paused", async () => {
+      await reopen({ maxRunningBytes, roomPatience: 300 });
+      let end: () => void = () => undefined;
+      const other = new TestFlow(() => new Promise((resolve) => (end = () => resolve(succeeded()))));
+      queue.process("m", other);
+      await queue.add(delivered("m", { node: "m" }), Buffer.alloc(90));
+      await until(() => other.running === 1, "the other node");
+      const flow = run();
+      await queue.add(delivered("1"), Buffer.alloc(50));
+      await setTimeout(100);
+      await queue.pause("n");
+      await setTimeout(500);
+      flow.ids.should.eql([]);
+      await queue.resume("n");
+      await until(() => flow.ends.length === 1, "the flow");
+      end();
+    });
+
     it("starts one that waits long beside others that come again and again", async () => {
       await reopen({ maxRunningBytes, roomPatience: 500 });
       const large = new TestFlow();
