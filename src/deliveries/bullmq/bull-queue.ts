@@ -147,7 +147,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     let removed = 0;
     for (let before: Delivery | undefined; ;) {
       const found = await this.#index.list({ node, state, before, limit: maxRemoved });
-      const removals = await Promise.all(found.map(async (delivery) => this.#remove(delivery)));
+      const removals = await Promise.all(found.map(async (delivery) => this.#remove(delivery, state)));
       removed += removals.filter((removal) => removal === "removed").length;
       if (found.length < maxRemoved) return removed;
       before = found.at(-1);
@@ -233,11 +233,12 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     await Promise.all([...this.queues.values()].map(async (jobs) => jobs.close()));
   }
 
-  async #remove(delivery: Delivery): Promise<Removal> {
+  /** @param asked only while it has this state */
+  async #remove(delivery: Delivery, asked?: State): Promise<Removal> {
     const { id, node, state } = delivery;
     // A finished one has no job. It may be of no node, for which BullMQ has no queue.
     const jobs = unfinished.includes(state) ? this.queueOf(node) : undefined;
-    const removal = await this.#index.remove(delivery, jobs && lockKey(jobs.queue, id));
+    const removal = await this.#index.remove(delivery, jobs && lockKey(jobs.queue, id), asked);
     // Without its delivery, a job that is left starts nothing.
     if (removal === "removed") await jobs?.remove(id).catch(() => undefined);
     return removal;

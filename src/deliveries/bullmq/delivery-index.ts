@@ -46,10 +46,13 @@ local function drop(id, state, node, bytes)
   return node
 end`;
 
-/** Drops one, unless it runs or an instance has just taken it. KEYS: its hash, the lock of its job, if any. ARGV: root, id. */
+/**
+ * Drops one, unless it runs, an instance has just taken it, or it has not the state that is asked for any more.
+ * KEYS: its hash, the lock of its job, if any. ARGV: root, id, that state, if any.
+ */
 const dropOne = `${functions}
 local state, node, bytes = read(ARGV[2])
-if not state then return "unknown" end
+if not state or ARGV[3] and state ~= ARGV[3] then return "unknown" end
 local isTaken = (state == "queued" or state == "retrying") and KEYS[2] and redis.call("EXISTS", KEYS[2]) == 1
 if state == "running" or isTaken then return "running" end
 drop(ARGV[2], state, node, bytes)
@@ -218,9 +221,10 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   }
 
   /** @param lock of its job, if it has one: an instance that takes it has that */
-  async remove({ id, node }: Delivery, lock: string | undefined): Promise<Removal> {
+  async remove({ id, node }: Delivery, lock: string | undefined, state: State | undefined): Promise<Removal> {
     const keys = [this.#key("delivery", id), ...(lock === undefined ? [] : [lock])];
-    const removal = await this.#client.ask((redis) => redis.eval(dropOne, keys.length, ...keys, this.#root, id));
+    const args = [this.#root, id, ...(state ? [state] : [])];
+    const removal = await this.#client.ask((redis) => redis.eval(dropOne, keys.length, ...keys, ...args));
     if (removal === "removed") this.#changed(node);
     return removal as Removal;
   }

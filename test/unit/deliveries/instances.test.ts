@@ -4,6 +4,7 @@ import { scheduler } from "node:timers/promises";
 import { Job, Queue, QueueBase } from "bullmq";
 import { Redis } from "ioredis";
 import should from "should";
+import { DeliveryIndex } from "../../../src/deliveries/bullmq/delivery-index";
 import { RedisClient } from "../../../src/deliveries/bullmq/redis-client";
 import { SharedDuplicates } from "../../../src/deliveries/bullmq/shared-keys";
 import { type BullOptions, BullQueue } from "../../../src/deliveries/bullmq/bull-queue";
@@ -377,6 +378,16 @@ function testInstances(): void {
       // What BullMQ notes of a queue.
       left.filter((key) => !/:bull:\w+:(?:meta|id|events|marker|stalled-check|limiter)$/.test(key)).should.eql([`${root()}:bytes`, `${root()}:pauses`]); // prettier-ignore
       (await ask("get", `${root()}:bytes`)).should.equal("0");
+    });
+
+    it("leave what has come to another state meanwhile", async () => {
+      const queue = await open();
+      await queue.add(delivered("1", { state: "failed" }), body);
+      const list = mock.method(DeliveryIndex.prototype, "list", async () => Promise.resolve([delivered("1")]));
+      const removed = await queue.removeAll({ state: "queued" });
+      list.mock.restore();
+      removed.should.equal(0);
+      (await queue.counts("n")).should.eql({ failed: 1 });
     });
 
     it("start nothing of it where its instance has ended before it was done", async () => {
