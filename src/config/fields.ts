@@ -354,7 +354,7 @@ function oneOf(usual: string, ...others: readonly string[]) {
 
 function wholeNumber(usual: number, min: number, max: number) {
   const accepts = (value: unknown) => isWithin(value, min, max) && /^\d+$/.test(String(value));
-  return { default: usual, min, max, accepts };
+  return { default: usual, accepts };
 }
 
 /** Environment variables resolve to texts. What `Number` makes of other texts, such as blanks and `0x10`, is refused. */
