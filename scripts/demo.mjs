@@ -30,7 +30,7 @@ if (modernNode() !== process.execPath) {
   process.exit(child.exitCode ?? 1);
 }
 
-// First of all: nobody should wait for an installation to hear that it was in vain.
+// First, so that a port in use is reported before the installation, which takes minutes.
 const server = createServer();
 try {
   server.listen(Number(process.env.PORT || 1880), host);

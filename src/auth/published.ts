@@ -175,7 +175,7 @@ const maxFetchesOfNetwork = 5;
 const maxFetches = 20;
 /** How many neighbourhoods of genuine senders are remembered. */
 const maxNeighbourhoods = 1000;
-/** In each minute: nobody but the sender can cause one. */
+/** Per minute. Only the sender can cause such a fetch. */
 const maxConfirmations = 60;
 /** How many requests may wait for certificates, and how many of one network. */
 const maxWaiting = 100;

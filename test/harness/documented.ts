@@ -1,6 +1,6 @@
 /**
- * What the documentation of senders says that they send to whoever has given them a token, or shares a secret with them. It
- * is signed as it is sent; `test/data/requests.json` has more of what they say.
+ * Requests as the documentation of senders shows them, signed with a given credential; `test/data/requests.json` has more
+ * of them.
  */
 import { createHmac } from "node:crypto";
 

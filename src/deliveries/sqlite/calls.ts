@@ -28,7 +28,7 @@ export type WorkerSetup = Retention & { readonly path: string };
 /** Smaller bodies are copied sooner than handed over. */
 const minTransferredBytes = 16 * 1024;
 
-/** What a message hands over to the other thread: bodies that nobody else has. */
+/** The bodies that a message transfers to the other thread. The caller must not use them afterwards. */
 export function listTransfers(bodies: readonly Uint8Array[]): ArrayBuffer[] {
   return bodies.filter(({ length }) => length >= minTransferredBytes).map(({ buffer }) => buffer as ArrayBuffer);
 }

@@ -68,7 +68,7 @@ describe("the body of a request that is passed on", () => {
     should(response.status).equal(200);
   }
 
-  it("is not unpacked where its sender is not verified and nobody reads it", async () => {
+  it("is not unpacked before its sender is verified, unless request.body is read", async () => {
     reads = false;
     await post(gzipSync(JSON.stringify(value)));
     should(decoded).equal(0);
