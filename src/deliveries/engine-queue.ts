@@ -250,6 +250,13 @@ export class ByteRoom {
     this.#taken += bytes;
   }
 
+  /** Takes a part of what is free until it is known how much is needed. */
+  takePart(): number {
+    const part = Math.max(0, Math.min(this.free, Math.floor(this.#max / 8)));
+    this.take(part);
+    return part;
+  }
+
   /** Takes it when there is room. */
   async wait(bytes: number): Promise<void> {
     let isLate = false;

@@ -222,7 +222,7 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
 
   async #takeAndStart(queue: PacedQueue): Promise<void> {
     const { node } = queue;
-    /** Of the next one, which waits for it. */
+    /** Taken for what the file is asked for: others ask at the same time. */
     let room = 0;
     queue.isTaking = true;
     for (let { consumer } = queue; consumer && queue.hasMore; { consumer } = queue) {
@@ -231,13 +231,13 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
       const places = this.#countPlaces(queue, limits);
       queue.hasMore = false;
       if (places <= 0) break;
-      const bytes = Math.max(room, this.room.free);
+      room ||= this.room.takePart();
       const { taken, failed, nextDue, tooLarge } = await this.#file.insist(
         "take",
         node,
         pace,
         places,
-        bytes,
+        room,
         this.#now(),
       );
       const { intervalMs } = limits;

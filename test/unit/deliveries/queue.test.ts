@@ -710,6 +710,25 @@ function testQueue(engine: QueueEngine): void {
       should([running, most]).eql([0, 150]);
     });
 
+    it("starts no more of two nodes that are asked at the same time", async () => {
+      await reopen({ maxRunningBytes });
+      queue.hold();
+      let [running, most] = [0, 0];
+      const work = async ({ body: { length } }: StoredDelivery) => {
+        most = Math.max(most, (running += length));
+        await later();
+        running -= length;
+        return succeeded();
+      };
+      const [one, other] = [run(work), new TestFlow(work)];
+      queue.process("m", other);
+      await queue.add(delivered("n"), Buffer.alloc(90));
+      await queue.add(delivered("m", { node: "m" }), Buffer.alloc(90));
+      queue.release();
+      await until(() => one.ends.length + other.ends.length === 2, "both");
+      most.should.equal(90);
+    });
+
     it("starts nothing that waits for it while its node is paused", async () => {
       await reopen({ maxRunningBytes, roomPatience: 300 });
       let end: () => void = () => undefined;
