@@ -27,7 +27,7 @@ export default defineConfig(
     },
   },
   {
-    files: ["nodes/editor/deliveries/*.ts", "nodes/editor/page/*.ts", "nodes/editor/dom.ts"],
+    files: ["nodes/editor/deliveries/*.{ts,tsx}", "nodes/editor/page/*.{ts,tsx}", "nodes/editor/dom.ts"],
     ignores: ["**/editor-host.ts", "**/tab.ts"],
     // The page of deliveries has neither jQuery nor the editor.
     rules: { "no-restricted-globals": ["error", "$", "RED"] },

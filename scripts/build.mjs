@@ -39,6 +39,9 @@ cpSync(join(editor, "page", "page.html"), join(page, "page.html"));
 writeFileSync(join(page, "page.css"), styles + readFileSync(join(editor, "page", "page.css"), "utf8"));
 writeFileSync(join(page, "page.js"), bundle("nodes/editor/page/page.ts"));
 
+// What is bundled keeps its licence.
+cpSync(join(root, "node_modules", "preact", "LICENSE"), join(dist, "nodes", "LICENSE-preact"));
+
 // Read beside the compiled files.
 const schema = join("src", "deliveries", "sqlite", "schema.sql");
 cpSync(join(root, schema), join(dist, schema));
@@ -68,8 +71,9 @@ function bundle(entry) {
     format: "iife",
     target: "es2022",
     charset: "utf8",
-    // Without comments: above the rows of senders, they are texts for the documentation.
-    minifyWhitespace: true,
+    minify: true,
+    jsx: "automatic",
+    jsxImportSource: "preact",
     write: false,
   });
   return outputFiles.map((file) => file.text).join("");

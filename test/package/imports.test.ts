@@ -7,16 +7,17 @@ import { root } from "../harness/package";
 /** The folders of `src`, in the order in which they build on each other. The rows of senders build on nothing. */
 const folders = ["auth/senders", "config", "request", "auth", "deliveries", "flow", "http", "admin"];
 
+/** What each file imports, both without their extensions. */
 const imports = new Map(
   ["src", "nodes"].flatMap((folder) =>
     readdirSync(join(root, folder), { encoding: "utf8", recursive: true })
-      .filter((name) => name.endsWith(".ts"))
+      .filter((name) => /\.tsx?$/.test(name))
       .map((name) => posix.join(folder, name))
-      .map((file) => [file, importsOf(file)] as const),
+      .map((file) => [file.replace(/\.tsx?$/, ""), importsOf(file)] as const),
   ),
 );
 
-/** The files of ours that one imports, without their extension. */
+/** The files of ours that one imports, without their extensions. */
 function importsOf(file: string): string[] {
   const { importedFiles } = ts.preProcessFile(readFileSync(join(root, file), "utf8"));
   const names = importedFiles.map(({ fileName }) => fileName).filter((name) => name.startsWith("."));
@@ -30,7 +31,7 @@ function findCycle(file: string, way: readonly string[], done: Set<string>): str
   if (done.has(file)) return undefined;
   done.add(file);
   for (const each of imports.get(file) ?? []) {
-    const cycle = findCycle(`${each}.ts`, [...way, file], done);
+    const cycle = findCycle(each, [...way, file], done);
     if (cycle) return cycle;
   }
   return undefined;
