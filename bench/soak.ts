@@ -140,9 +140,13 @@ async function main(): Promise<void> {
     settings: { apiMaxLength: "100kb", logging: { console: { level: "fatal" } } },
     env: { NODE_OPTIONS: "--expose-gc" },
   });
-  const violations = await soak(nodeRed).finally(() => nodeRed.stop());
-  for (const violation of violations) process.stderr.write(`violation: ${violation}\n`);
-  if (violations.size > 0) process.exitCode = 1;
+  try {
+    const violations = await soak(nodeRed);
+    for (const violation of violations) process.stderr.write(`violation: ${violation}\n`);
+    if (violations.size > 0) process.exitCode = 1;
+  } finally {
+    await nodeRed.stop();
+  }
 }
 
 void main();

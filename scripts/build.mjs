@@ -14,7 +14,7 @@ const dist = `${target}.new`;
 const html = join("nodes", "webhook-trigger.html");
 
 rmSync(dist, { recursive: true, force: true });
-const config = ts.readConfigFile(join(root, "tsconfig.json"), (path) => ts.sys.readFile(path));
+const config = ts.readConfigFile(join(root, "tsconfig.runtime.json"), (path) => ts.sys.readFile(path));
 const { options, fileNames } = ts.parseJsonConfigFileContent(config.config, ts.sys, root);
 for (const fileName of fileNames) {
   const { outputText } = ts.transpileModule(readFileSync(fileName, "utf8"), { compilerOptions: options, fileName });

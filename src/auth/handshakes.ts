@@ -151,7 +151,7 @@ export class Handshakes {
   ): string | undefined {
     const text = readText(request, of);
     const digest = text === undefined ? undefined : this.#setup.verifier?.mac(text, credential);
-    return digest && prefix + digest.toString(encoding);
+    return digest === undefined ? undefined : prefix + digest.toString(encoding);
   }
 }
 

@@ -57,3 +57,15 @@ function isAllowed(file: string, name: string): boolean {
   const rank = (path: string) => folders.findIndex((folder) => path.startsWith(`src/${folder}/`));
   return file.startsWith("nodes/") || (rank(name) !== -1 && rank(name) <= rank(file));
 }
+
+describe("the sources", () => {
+  it("switch no rule of the linter off", () => {
+    const sources = ["bench", "nodes", "scripts", "src", "test"].flatMap((folder) =>
+      readdirSync(join(root, folder), { encoding: "utf8", recursive: true })
+        .filter((name) => /\.(?:tsx?|mjs)$/.test(name))
+        .map((name) => join(root, folder, name)),
+    );
+    sources.length.should.be.above(imports.size);
+    sources.filter((file) => /(?:ox|es)lint-disable/.test(readFileSync(file, "utf8"))).should.eql([]);
+  });
+});

@@ -97,7 +97,7 @@ describe("signed values of a body", () => {
   it("are those that the flow gets, whatever the body is and whatever its header fields say", async () => {
     const accepted = { form: 0, json: 0 };
     const property = fc.asyncProperty(request, async ({ kind, text, bytes, coding, label, essence, charset }) => {
-      const body = (codings[coding] ?? ((each) => each))((toBytes[bytes] ?? Buffer.from)(text));
+      const body = (codings[coding] ?? ((each) => each))((toBytes[bytes] ?? ((each: string) => Buffer.from(each)))(text));
       const type = charset === "" ? essence : `${essence}; charset=${charset}`;
       const said = label ?? coding;
       const rawHeaders = [...(type === "" ? [] : ["Content-Type", type]), ...(said === "" ? [] : ["Content-Encoding", said])];

@@ -147,7 +147,11 @@ describe("docs/openapi.json", () => {
   /** Starts a Node-RED for a test. */
   const using = async (options: Options, test: (nodeRed: NodeRed) => Promise<void>) => {
     const nodeRed = await NodeRed.start({ ...base, ...options });
-    await test(nodeRed).finally(() => nodeRed.stop());
+    try {
+      await test(nodeRed);
+    } finally {
+      await nodeRed.stop();
+    }
   };
 
   it("is valid, its examples are, and it allows no property in an answer that it does not describe", () => {
@@ -184,9 +188,13 @@ describe("docs/openapi.json", () => {
   if (serverIsHere) {
     it("has what each route answers with deliveries in a server", async () => {
       const server = await ValkeyServer.start();
-      await using(storeIn(server).options, async (nodeRed) => {
-        for (const row of rowsOf(await meetRequests(nodeRed))) await call(nodeRed, row);
-      }).finally(() => server.stop());
+      try {
+        await using(storeIn(server).options, async (nodeRed) => {
+          for (const row of rowsOf(await meetRequests(nodeRed))) await call(nodeRed, row);
+        });
+      } finally {
+        await server.stop();
+      }
     });
   }
 
