@@ -20,7 +20,7 @@ import {
   type SavedFields,
 } from "../src/config/fields";
 import { isAdminPath } from "../src/config/paths";
-import { getBodyLimitBytes, getMiddleware, getRoots, getSettings, isMiddlewareBroken } from "../src/config/node-red";
+import { getApiMaxBytes, getMiddleware, getRoots, getSettings, isMiddlewareBroken } from "../src/config/node-red";
 import { readOwnSettings } from "../src/config/own-settings";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { getErrorMessage } from "../src/config/values";
@@ -55,7 +55,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
   const { webhookTriggerBaseUrl: baseUrl = "", webhookTriggerMemory: memory, webhookTriggerDeliveries } = valid;
   if (given.length > 0) RED.log.info(RED._("settings.given", { settings: given.join(", ") }));
   for (const { name, examples } of invalid) RED.log.warn(RED._("settings.invalid", { name, examples }));
-  setBodyMemory(memory, common.maxBodyBytes);
+  setBodyMemory(memory, common.apiMaxBytes);
 
   servePage(RED, {
     settings: { roots: common.roots, baseUrl, given, keepsNothing: webhookTriggerDeliveries?.keep === 0 },
@@ -95,7 +95,7 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
   const registry = new EndpointRegistry(isOfAdmin);
   const deployGate = new DeployGate();
   const stores = new DeliveryStores(RED, observers.outcomes);
-  const maxBodyBytes = getBodyLimitBytes(RED);
+  const apiMaxBytes = getApiMaxBytes(RED);
   serveDeliveries(RED, stores, observers.nodes, new Replays(RED, registry, deployGate));
   const testCredentials = new TestCredentials();
   const testServices = { deployGate, nodes: observers.nodes, stores, testCredentials };
@@ -178,14 +178,14 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
     outcomes: observers.outcomes,
     roots,
     baseUrl,
-    maxBodyBytes,
+    apiMaxBytes,
     getChanges: pushChanges(RED, observers.outcomes),
   };
 }
 
 /** Opens the endpoint of a node, unless its configuration breaks a rule. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { testCredentials, kept, observers, roots, baseUrl, stores } = common;
+  const { testCredentials, kept, observers, roots, baseUrl, stores, apiMaxBytes: maxBodyBytes } = common;
   const health = observers.nodes.begin(node.id);
   if (roots.node === false) return observers.showSwitchedOff(node);
   const config = isMiddlewareBroken(RED) ? brokenMiddleware : parseConfig(saved, node.credentials, { roots, baseUrl });
@@ -194,11 +194,11 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   if (breach) return observers.showBreach(node, breach);
   const authenticator = createAuthenticator(config, node.id, testCredentials, kept);
   if ("rule" in authenticator) return observers.showBreach(node, authenticator);
-  open(RED, node, { ...common, health, config, authenticator });
+  open(RED, node, { ...common, health, config, authenticator, maxBodyBytes });
 }
 
 /** What an endpoint is made of. */
-type Whole = Common & Pick<Endpoint, "config" | "authenticator"> & { readonly health: NodeHealth };
+type Whole = Common & Pick<Endpoint, "config" | "authenticator" | "maxBodyBytes"> & { readonly health: NodeHealth };
 
 /** The text about `httpNodeAuth`, where it checks the node's credential before the node does. */
 function findGuarded(

@@ -153,7 +153,7 @@ async function send(
       (method === "GET" ? joinQueries(search, query) : search),
     headers: { ...(method !== "GET" && ofBody), ...(host !== undefined && { Host: host }), ...headers },
     agent: false,
-    signal: AbortSignal.timeout(maxWaitMs + (reply.by === "flow" ? reply.timeout : 0)),
+    signal: AbortSignal.timeout(maxWaitMs + (reply.by === "flow" ? reply.timeoutMs : 0)),
     // The certificate is for the public name of this process.
     rejectUnauthorized: false,
   };

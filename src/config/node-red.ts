@@ -58,7 +58,7 @@ export function getRoots(RED: NodeAPI): Roots {
   return { admin: httpAdminRoot, node: httpNodeRoot };
 }
 
-/** How many bytes a body may have, parsed as Node-RED's own parsers parse the setting. */
-export function getBodyLimitBytes(RED: NodeAPI): number {
+/** The setting `apiMaxLength` in bytes, as Node-RED's own parsers read it. */
+export function getApiMaxBytes(RED: NodeAPI): number {
   return bytes.parse(getSettings(RED).apiMaxLength ?? defaultLimit) ?? Number(bytes.parse(defaultLimit));
 }

@@ -170,7 +170,7 @@ export function parseConfig(
     reply: parseReply(saved),
     duplicates:
       isTrue(saved.ignoreDuplicates) && isDuplicateKey(key)
-        ? { key, keptFor: Number(saved.duplicateWindow) * 3_600_000 }
+        ? { key, keptForMs: Number(saved.duplicateWindow) * 3_600_000 }
         : undefined,
     allowFrom: parseBlocks(saved.allowFrom) ?? [],
     rateLimit: Number(saved.rateLimit),
@@ -179,8 +179,8 @@ export function parseConfig(
     guaranteed,
     pace: {
       attempts: Number(paced.attempts),
-      backoffFirst: Number(paced.backoffFirst) * 1000,
-      backoffLongest: Number(paced.backoffLongest) * 1000,
+      backoffFirstMs: Number(paced.backoffFirst) * 1000,
+      backoffLongestMs: Number(paced.backoffLongest) * 1000,
       concurrency: Number(paced.concurrency),
       ratePerMinute: Number(paced.ratePerMinute),
       breaker: Number(paced.breaker),
@@ -280,7 +280,7 @@ export interface ReplyNow {
 export interface ReplyByFlow {
   by: "flow";
   /** How long it may take, in ms. */
-  timeout: number;
+  timeoutMs: number;
 }
 
 /** How fast, how often and for how long a flow is started with its deliveries: the node's section *Guaranteed delivery*. */
@@ -288,9 +288,9 @@ export interface Pace {
   /** The starts of the flow for a delivery in all, the first one included. */
   readonly attempts: number;
   /** The time from the first failure until the second start, in ms. It doubles with each failure. */
-  readonly backoffFirst: number;
+  readonly backoffFirstMs: number;
   /** The longest that this time becomes, in ms. */
-  readonly backoffLongest: number;
+  readonly backoffLongestMs: number;
   /** How many attempts run at once, over all instances; 0 for any number. With 1, first attempts start in order of arrival. */
   readonly concurrency: number;
   /** How many attempts start per minute, over all instances, spread evenly; 0 for any number. */
@@ -300,26 +300,26 @@ export interface Pace {
 }
 
 /**
- * The time from a failure until the next attempt, in the unit of the pace.
+ * The time from a failure until the next attempt, in ms.
  *
  * @param failures how many there were, this one included
  */
 export function backoffAfter(
-  { backoffFirst, backoffLongest }: Pick<Pace, "backoffFirst" | "backoffLongest">,
+  { backoffFirstMs, backoffLongestMs }: Pick<Pace, "backoffFirstMs" | "backoffLongestMs">,
   failures: number,
 ): number {
-  return Math.min(backoffLongest, backoffFirst * 2 ** (failures - 1));
+  return Math.min(backoffLongestMs, backoffFirstMs * 2 ** (failures - 1));
 }
 
 /** How duplicates are recognized. */
 export interface DuplicatePolicy {
   key: DuplicateKey;
   /** How long a delivery is remembered, in ms. */
-  keptFor: number;
+  keptForMs: number;
 }
 
 function parseReply({ reply, replyStatus, replyBody, replyType, replyTimeout }: SavedFields): WebhookConfig["reply"] {
-  if (reply === "flow") return { by: "flow", timeout: Number(replyTimeout) * 1000 };
+  if (reply === "flow") return { by: "flow", timeoutMs: Number(replyTimeout) * 1000 };
   const status = Number(replyStatus);
   if (isWithoutContent(status)) return { by: "now", status, body: "", type: defaults.replyType };
   return { by: "now", status, body: text(replyBody), type: replyType };

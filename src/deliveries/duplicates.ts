@@ -51,7 +51,7 @@ interface Recognition extends DuplicatePolicy {
   /** See `isIdLoose`. */
   isIdLoose: boolean;
   /** How long a duplicate waits for the first delivery, in ms. */
-  patience: number;
+  patienceMs: number;
 }
 
 export class DuplicateGuard {
@@ -77,13 +77,13 @@ export class DuplicateGuard {
    * @returns nothing for a delivery without a key; a problem while the store is in trouble, and the sender sends again
    */
   async judge(delivery: ReceivedDelivery, id: string, caller: WaitingResponse): Promise<DuplicateVerdict | undefined> {
-    const { endpoint, key: kind, keptFor, isIdLoose, patience } = this.#how;
+    const { endpoint, key: kind, keptForMs, isIdLoose, patienceMs } = this.#how;
     const key = composeDuplicateKey(kind, { ...delivery, isIdLoose });
     if (key === undefined) return undefined;
-    const deadline = performance.now() + patience;
+    const deadline = performance.now() + patienceMs;
     try {
       for (;;) {
-        const found = await this.#duplicates.reserve({ endpoint, key, id, keptFor });
+        const found = await this.#duplicates.reserve({ endpoint, key, id, keptForMs });
         if (found.isFirst) return found;
         const { id: first, outcome } = found;
         const end = outcome instanceof Promise ? await wait(outcome, delivery, deadline, caller) : outcome;
@@ -255,8 +255,8 @@ export class MemoryDuplicates implements Duplicates {
   }
 
   /** Also a key of a process before this one. */
-  remember({ id, reply, keptFor, ...place }: SettledKey): void {
-    const entry: SettledEntry = { id, end: this.#now() + keptFor, reply };
+  remember({ id, reply, keptForMs, ...place }: SettledKey): void {
+    const entry: SettledEntry = { id, end: this.#now() + keptForMs, reply };
     this.#settled.set(findPlace(place), entry);
     if (!reply?.body) return;
     this.#bytes += reply.body.length;

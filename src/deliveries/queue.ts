@@ -178,7 +178,7 @@ export interface Candidate {
   /** Of its message. */
   readonly id: string;
   /** How long the key is kept after the reply, in ms. */
-  readonly keptFor: number;
+  readonly keptForMs: number;
 }
 
 /** The flow's reply to the first delivery. */

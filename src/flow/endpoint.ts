@@ -70,7 +70,7 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
     ...config.duplicates,
     endpoint: node.id,
     isIdLoose: sender !== undefined && isIdLoose(sender.row, authenticator.scheme, bodyDigest),
-    patience: reply.by === "flow" ? reply.timeout : maxWaitMs,
+    patienceMs: reply.by === "flow" ? reply.timeoutMs : maxWaitMs,
   };
   return {
     ...{ node, config, authenticator, sender, maxBodyBytes, guaranteed, records, outcomes, owed },

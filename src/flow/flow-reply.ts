@@ -102,7 +102,7 @@ export class FlowReply {
       next: () => undefined,
     });
     Object.assign(Object.setPrototypeOf(response, app.response) as object, { req: request, locals: {} });
-    return new FlowReply({ id: "", request, response, startedAt: performance.now() }, undefined, reply.timeout);
+    return new FlowReply({ id: "", request, response, startedAt: performance.now() }, undefined, reply.timeoutMs);
   }
 
   /** A stop has ended the flow: the sender is asked to try again. */

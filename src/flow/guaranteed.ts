@@ -63,7 +63,7 @@ export class GuaranteedFlow implements Consumer {
     const pause = queue.paused(this.#node.id);
     if (pause === "manual" || (pause === "breaker" && !this.#mayTry())) return problems.paused;
     const { delivery: recorded, body } = this.#record(delivery, sent);
-    const timeoutMs = config.reply.by === "flow" ? config.reply.timeout : 0;
+    const timeoutMs = config.reply.by === "flow" ? config.reply.timeoutMs : 0;
     const running = { ...recorded, state: "running" as const, maxAttempts: this.pace.attempts };
     return this.#add(() => queue.addRunning(running, body, timeoutMs, key));
   }

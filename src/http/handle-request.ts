@@ -394,7 +394,7 @@ function tryReply(
 
 function oweReply({ arrived, endpoint, delivery, sent, reservation }: Accepted): FlowReply {
   const { request, response, startedAt } = arrived;
-  const timeoutMs = endpoint.config.reply.by === "flow" ? endpoint.config.reply.timeout : 0;
+  const timeoutMs = endpoint.config.reply.by === "flow" ? endpoint.config.reply.timeoutMs : 0;
   handToFlow(arrived, delivery.body);
   const owed = { id: delivery.id, request, response, startedAt, isTest: sent.isTest };
   return new FlowReply(owed, endpoint, timeoutMs, reservation);

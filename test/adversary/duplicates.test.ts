@@ -10,7 +10,7 @@ import { hookRequest, Reception } from "../harness/reception";
 import { until } from "../harness/until";
 
 const longestWait = 60_000;
-const byFlow = { by: "flow", timeout: longestWait } as const;
+const byFlow = { by: "flow", timeoutMs: longestWait } as const;
 const authorised = `Authorization: Bearer ${token}`;
 /** What a flow answers by. */
 const answerTo = (owed: FlowReply | undefined) => owed?.response as Response;
@@ -41,8 +41,8 @@ describe("ten equal deliveries at once", () => {
   });
 
   function guard(): void {
-    const how = { endpoint: "hook", key: "header:X-Id", keptFor: 3_600_000, isIdLoose: false } as const;
-    reception.duplicates = new DuplicateGuard({ ...how, patience: longestWait }, duplicates);
+    const how = { endpoint: "hook", key: "header:X-Id", keptForMs: 3_600_000, isIdLoose: false } as const;
+    reception.duplicates = new DuplicateGuard({ ...how, patienceMs: longestWait }, duplicates);
     reception.deploy();
   }
   const post = (body = "x", headers: Record<string, string> = {}) =>

@@ -340,7 +340,7 @@ if (sqliteIsHere()) {
         it(`keep pace, breaker and retries when the clock is set ${way}`, async () => {
           const queue = await opened({ breakerInterval: 200 });
           const rated = new TestFlow(succeeded, { ratePerMinute: 600 });
-          const broken = new TestFlow(({ delivery: { attempt } }) => (attempt < 4 ? failed() : succeeded()), { breaker: 2, attempts: 9, backoffFirst: 200 }); // prettier-ignore
+          const broken = new TestFlow(({ delivery: { attempt } }) => (attempt < 4 ? failed() : succeeded()), { breaker: 2, attempts: 9, backoffFirstMs: 200 }); // prettier-ignore
           queue.process("rated", rated);
           queue.process("broken", broken);
           await queue.add(delivered("b", { node: "broken", state: "queued" }), bytes);
@@ -356,7 +356,7 @@ if (sqliteIsHere()) {
 
         it(`wait no longer than planned where the clock is set ${way} before a start`, async () => {
           const before = await opened({ now: () => readQueueClock() - by * 24 * 365 });
-          const pace = { backoffFirst: 300, backoffLongest: 300 };
+          const pace = { backoffFirstMs: 300, backoffLongestMs: 300 };
           const failing = new TestFlow(() => failed(), pace);
           before.process("n", failing);
           before.release();
@@ -377,7 +377,7 @@ if (sqliteIsHere()) {
       it("are looked at each minute, however long they wait", async () => {
         let ahead = 0;
         const queue = await opened({ now: () => readQueueClock() + ahead });
-        const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirst: year, backoffLongest: year }); // prettier-ignore
+        const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirstMs: year, backoffLongestMs: year }); // prettier-ignore
         mock.timers.enable({ apis: ["setTimeout"] });
         queue.process("n", flow);
         queue.release();
@@ -396,7 +396,7 @@ if (sqliteIsHere()) {
 
       it("wait as after a failure where a crash has ended their attempt, and others do not wait for them", async () => {
         const before = await opened();
-        const pace = { attempts: 2, backoffFirst: hour, backoffLongest: hour, concurrency: 1 };
+        const pace = { attempts: 2, backoffFirstMs: hour, backoffLongestMs: hour, concurrency: 1 };
         const hanging = new TestFlow(() => new Promise(() => undefined), pace);
         before.process("n", hanging);
         before.release();

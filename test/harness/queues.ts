@@ -82,8 +82,8 @@ export const engines: readonly QueueEngine[] = [
 
 const fastPace: Pace = {
   attempts: 3,
-  backoffFirst: 50,
-  backoffLongest: 1000,
+  backoffFirstMs: 50,
+  backoffLongestMs: 1000,
   concurrency: 0,
   ratePerMinute: 0,
   breaker: 0,

@@ -35,7 +35,7 @@ class Crowd {
   readonly #step: (name: string) => Promise<unknown>;
 
   constructor(duplicates: Duplicates, step: (name: string) => Promise<unknown>) {
-    const how = { endpoint: "n", key: "header:K", keptFor: 1000, isIdLoose: false, patience: 600_000 } as const;
+    const how = { endpoint: "n", key: "header:K", keptForMs: 1000, isIdLoose: false, patienceMs: 600_000 } as const;
     this.#guard = new DuplicateGuard(how, duplicates);
     this.#step = step;
   }

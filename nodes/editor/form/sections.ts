@@ -287,11 +287,10 @@ function sumBackoffs(): number {
   const isKnown = fields.every((field) => rules[field](inputValue(field)) === undefined);
   const [attempts = 0, backoffFirst = 0, backoffLongest = 0] = fields.map((field) => Number(inputValue(field)));
   if (!isKnown) return NaN;
-  let seconds = 0;
-  for (let failures = 1; failures < attempts; failures++) {
-    seconds += backoffAfter({ backoffFirst, backoffLongest }, failures);
-  }
-  return seconds;
+  const pace = { backoffFirstMs: 1000 * backoffFirst, backoffLongestMs: 1000 * backoffLongest };
+  let ms = 0;
+  for (let failures = 1; failures < attempts; failures++) ms += backoffAfter(pace, failures);
+  return ms / 1000;
 }
 
 function describeGuaranteed(node: WebhookNode): string {

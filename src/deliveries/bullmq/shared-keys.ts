@@ -152,10 +152,10 @@ export class SharedDuplicates implements Duplicates {
 
   #keep(multi: ChainableCommander, candidate: Candidate, entry: KeyEntry): void {
     const names = ["keys", "replies", "reply-bytes"].map((name) => `${this.#root}:${name}`);
-    const keptFor = Math.max(Math.ceil(candidate.keptFor), 1);
+    const keptForMs = Math.max(Math.ceil(candidate.keptForMs), 1);
     const bytes = entry.reply?.body?.length ?? 0;
     const { keys, bytes: maxReplyBytes } = this.#bounds;
-    multi.eval(keepKey, 4, this.#place(candidate), ...names, JSON.stringify(entry), keptFor, bytes, keys, maxReplyBytes); // prettier-ignore
+    multi.eval(keepKey, 4, this.#place(candidate), ...names, JSON.stringify(entry), keptForMs, bytes, keys, maxReplyBytes); // prettier-ignore
   }
 
   #place({ endpoint, key }: Candidate): string {

@@ -183,20 +183,20 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
   protected async storeRunning({ delivery, attempts }: AttemptedDelivery, body: Buffer, _: number, key?: Candidate) {
     const { node } = delivery;
     const { pace } = this.queueOf(node);
-    const wait = pace ? backoffAfter(pace, delivery.attempt) : 0;
-    await this.#file.ask("add", delivery, body, { attempts, now: this.#now(), wait, key });
+    const waitMs = pace ? backoffAfter(pace, delivery.attempt) : 0;
+    await this.#file.ask("add", delivery, body, { attempts, now: this.#now(), waitMs, key });
     this.events?.emit("changed", { node });
   }
 
   protected async storeEnd(
     { key, queue }: RunningAttempt<PacedQueue>,
     before: Delivery,
-    { delivery, attempts, waitMs: wait }: AttemptChange,
+    { delivery, attempts, waitMs }: AttemptChange,
     result: AttemptResult,
   ): Promise<void> {
     const { id, state, attempt, maxAttempts, nextAt, error } = delivery;
     const change = { state, attempt, maxAttempts, nextAt, error };
-    const parts = { attempts, now: this.#now(), wait, key, keyEnd: key && findKeyEnd(result) };
+    const parts = { attempts, now: this.#now(), waitMs, key, keyEnd: key && findKeyEnd(result) };
     await this.#file.insist("end", id, before.attempt, change, parts);
     await this.#countFailures(queue, result).catch(() => undefined);
   }

@@ -46,7 +46,7 @@ const full = 13;
 interface StoredRow {
   readonly seq: number;
   readonly due: number;
-  readonly wait: number;
+  readonly waitMs: number;
   readonly delivery: Delivery;
   readonly attempts: readonly Attempt[];
 }
@@ -60,7 +60,7 @@ interface WrittenParts {
   /** By the queue's clock. */
   readonly now: number;
   /** See the schema. */
-  readonly wait?: number;
+  readonly waitMs?: number;
   readonly key?: Candidate | undefined;
   /** What the end of an attempt makes of the key. */
   readonly keyEnd?: ReservationEnd | undefined;
@@ -105,8 +105,8 @@ export class Tables {
       if (running?.has(row.delivery.id)) continue;
       const { delivery, attempts, waitMs } = running
         ? endAttempt(row, { as: "interrupted" }, undefined, now)
-        : afterCrash(row, row.wait, Date.now());
-      this.#write({ ...row, delivery, attempts, due: running ? row.due : now + waitMs, wait: waitMs }, row.delivery);
+        : afterCrash(row, row.waitMs, Date.now());
+      this.#write({ ...row, delivery, attempts, due: running ? row.due : now + waitMs, waitMs }, row.delivery);
     }
     this.#run(`UPDATE deliveries SET due = ?1 + wait WHERE ${isWaiting} AND due > ?1 + wait`, now);
     const pauses = this.#all("SELECT node, pause FROM pauses").map(({ node, pause }) => [node, pause] as [string, Pause]); // prettier-ignore
@@ -115,7 +115,7 @@ export class Tables {
   }
 
   /** Ignored where its id is stored already. */
-  add(given: Delivery, body: Uint8Array, { attempts, now, wait = 0, key }: WrittenParts): void {
+  add(given: Delivery, body: Uint8Array, { attempts, now, waitMs = 0, key }: WrittenParts): void {
     const delivery = withWords(given, Buffer.from(body.buffer, body.byteOffset, body.length));
     const [text, searched] = [JSON.stringify(delivery), searchedIn(delivery)];
     this.#makeRoom(text.length + searched.length + body.length);
@@ -123,7 +123,7 @@ export class Tables {
     const { changes, lastInsertRowid } = this.#run(
       `INSERT INTO deliveries (id, node, at, state, delivery, attempts, searched, due, wait)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-      ...[id, node, at, state, text, JSON.stringify(attempts), searched, now, Math.ceil(wait)],
+      ...[id, node, at, state, text, JSON.stringify(attempts), searched, now, Math.ceil(waitMs)],
     );
     if (changes > 0 && body.length > 0) this.#run("INSERT INTO bodies VALUES (?, ?)", lastInsertRowid, body);
     if (key) this.#addKey({ ...key, reply: undefined });
@@ -143,14 +143,14 @@ export class Tables {
     let takenBytes = 0;
     let tooLarge: number | undefined;
     for (const row of due) {
-      const { delivery, attempts, waitMs: wait } = beginAttempt(row, pace, Date.now());
+      const { delivery, attempts, waitMs } = beginAttempt(row, pace, Date.now());
       const isRunning = delivery.state === "running";
       const body = isRunning ? this.#body(row.seq) : Buffer.alloc(0);
       if (takenBytes + body.length > (takenBytes === 0 ? bytes : Math.min(bytes, maxTakenBytes))) {
         tooLarge = body.length;
         break;
       }
-      this.#write({ ...row, delivery, attempts, wait }, row.delivery);
+      this.#write({ ...row, delivery, attempts, waitMs }, row.delivery);
       if (isRunning) taken.push({ delivery, body, attempts });
       else failed.push(delivery);
       takenBytes += body.length;
@@ -160,13 +160,13 @@ export class Tables {
   }
 
   /** The end of an attempt; one that has ended already changes nothing. */
-  end(id: string, attempt: number, change: AttemptEnd, { attempts, now, wait = 0, key, keyEnd }: WrittenParts): void {
+  end(id: string, attempt: number, change: AttemptEnd, { attempts, now, waitMs = 0, key, keyEnd }: WrittenParts): void {
     const known = this.#row(id);
     if (known?.delivery.state !== "running" || known.delivery.attempt !== attempt) return;
     // What was put back keeps its place.
-    const due = change.state === "retrying" ? now + wait : known.due;
+    const due = change.state === "retrying" ? now + waitMs : known.due;
     const delivery = { ...known.delivery, ...change } as Delivery;
-    this.#write({ ...known, delivery, attempts, due, wait }, known.delivery);
+    this.#write({ ...known, delivery, attempts, due, waitMs }, known.delivery);
     if (!key || !keyEnd) return;
     if (keyEnd !== "released") this.#addKey({ ...key, ...keyEnd });
     else this.#run("DELETE FROM duplicate_keys WHERE endpoint = ? AND key = ?", key.endpoint, key.key);
@@ -243,7 +243,7 @@ export class Tables {
   }
 
   /** Bounded: the oldest keys go first, and of replies the oldest bodies. */
-  #addKey({ endpoint, key, id, keptFor, reply }: SettledKey): void {
+  #addKey({ endpoint, key, id, keptForMs, reply }: SettledKey): void {
     const { body, ...head } = reply ?? {};
     const now = Date.now();
     const dropped = this.#all(
@@ -252,7 +252,7 @@ export class Tables {
       ...[endpoint, key, now],
     );
     for (const { bytes } of dropped) this.#repliesBytes -= Number(bytes);
-    this.#run("INSERT INTO duplicate_keys (endpoint, key, id, until, kept_for, answer, body) VALUES (?, ?, ?, ?, ?, ?, ?)", endpoint, key, id, now + keptFor, keptFor, reply ? JSON.stringify(head) : null, body ?? null); // prettier-ignore
+    this.#run("INSERT INTO duplicate_keys (endpoint, key, id, until, kept_for, answer, body) VALUES (?, ?, ?, ?, ?, ?, ?)", endpoint, key, id, now + keptForMs, keptForMs, reply ? JSON.stringify(head) : null, body ?? null); // prettier-ignore
     this.#repliesBytes += body?.length ?? 0;
     while (this.#repliesBytes > maxRepliesBytes) {
       const oldest = this.#get("SELECT seq, length(body) AS bytes FROM duplicate_keys WHERE body IS NOT NULL ORDER BY seq LIMIT 1"); // prettier-ignore
@@ -318,7 +318,7 @@ export class Tables {
     return body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.length) : Buffer.alloc(0);
   }
 
-  #write({ seq, delivery: changed, attempts, due, wait }: StoredRow, before: Delivery): void {
+  #write({ seq, delivery: changed, attempts, due, waitMs }: StoredRow, before: Delivery): void {
     const delivery = { ...changed, ...this.#changes.get(changed.id) };
     this.#changes.delete(changed.id);
     const values = [
@@ -326,7 +326,7 @@ export class Tables {
       JSON.stringify(delivery),
       JSON.stringify(attempts),
       Math.ceil(due),
-      Math.ceil(wait),
+      Math.ceil(waitMs),
     ];
     this.#run(
       "UPDATE deliveries SET state = ?, delivery = ?, attempts = ?, due = ?, wait = ? WHERE seq = ?",
@@ -362,18 +362,18 @@ export class Tables {
 
 function toStored({ seq, due, wait, delivery, attempts }: AnyRow): StoredRow {
   return {
-    ...{ seq: Number(seq), due: Number(due), wait: Number(wait) },
+    ...{ seq: Number(seq), due: Number(due), waitMs: Number(wait) },
     delivery: JSON.parse(String(delivery)) as Delivery,
     attempts: JSON.parse(String(attempts)) as Attempt[],
   };
 }
 
-function toKey({ endpoint, key, id, until, kept_for: keptFor, answer, body }: AnyRow): SettledKey {
+function toKey({ endpoint, key, id, until, kept_for: keptForMs, answer, body }: AnyRow): SettledKey {
   const head = answer === null ? undefined : (JSON.parse(String(answer)) as Omit<FirstReply, "body">);
   return {
     ...{ endpoint: String(endpoint), key: String(key), id: String(id) },
     // The clock may have been set back.
-    keptFor: Math.min(Number(until) - Date.now(), Number(keptFor)),
+    keptForMs: Math.min(Number(until) - Date.now(), Number(keptForMs)),
     reply: head && { ...head, body: body instanceof Uint8Array ? Buffer.from(body) : undefined },
   };
 }

@@ -14,8 +14,8 @@ import { problems } from "../../../src/request/problem";
 
 const hour = 3_600_000;
 
-function candidate(id: string, key = "k", endpoint = "n", keptFor = hour): Candidate {
-  return { endpoint, key, id, keptFor };
+function candidate(id: string, key = "k", endpoint = "n", keptForMs = hour): Candidate {
+  return { endpoint, key, id, keptForMs };
 }
 
 function first(found: MemoryReservation | Earlier): MemoryReservation {
@@ -98,7 +98,7 @@ describe("duplicate keys in memory", () => {
 
 describe("a guard against duplicates", () => {
   it("has a duplicate wait only so long", async () => {
-    const how = { endpoint: "n", key: "header:K", keptFor: hour, isIdLoose: false, patience: 5000 } as const;
+    const how = { endpoint: "n", key: "header:K", keptForMs: hour, isIdLoose: false, patienceMs: 5000 } as const;
     const guard = new DuplicateGuard(how, new MemoryDuplicates());
     const judge = async (id: string) => {
       const head = { method: "POST", rawHeaders: ["K", "k"], search: "" };
@@ -114,7 +114,7 @@ describe("a guard against duplicates", () => {
       should(await judge("1")).have.property("isFirst", true);
       const late = judge("2");
       await new Promise(setImmediate);
-      mock.timers.tick(how.patience + 1);
+      mock.timers.tick(how.patienceMs + 1);
       should(await late).equal(problems.flowLate);
     } finally {
       mock.timers.reset();

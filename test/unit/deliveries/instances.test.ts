@@ -47,7 +47,7 @@ function testInstances(): void {
 
   describe("have one circuit breaker, and", () => {
     const concurrency = 3;
-    const pace = { concurrency, breaker: 3, attempts: 50, backoffFirst: 1, backoffLongest: 1 };
+    const pace = { concurrency, breaker: 3, attempts: 50, backoffFirstMs: 1, backoffLongestMs: 1 };
 
     const processAll = (all: readonly BullQueue[], work: () => AttemptResult | Promise<AttemptResult>, rest = {}) =>
       all.map((queue) => {
@@ -132,7 +132,7 @@ function testInstances(): void {
 
     it("start in time what waits, where it is set back", async () => {
       const queue = await open();
-      const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirst: 500 }); // prettier-ignore
+      const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirstMs: 500 }); // prettier-ignore
       queue.process("n", flow);
       await queue.add(delivered("1"), body);
       await until(() => flow.ends.length >= 1, "a failure");
@@ -150,7 +150,7 @@ function testInstances(): void {
         return this.moveToDelayed(...args);
       });
       const queue = await open();
-      const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirst: 1 }); // prettier-ignore
+      const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirstMs: 1 }); // prettier-ignore
       queue.process("n", flow);
       await queue.add(delivered("1"), body);
       await until(() => flow.ends.length === 2, "another attempt");
@@ -164,7 +164,7 @@ function testInstances(): void {
         dues.push(performance.now());
         return attempt === 1 ? failed() : succeeded();
       };
-      const flow = new TestFlow(work, { backoffFirst: 2000, backoffLongest: 2000 });
+      const flow = new TestFlow(work, { backoffFirstMs: 2000, backoffLongestMs: 2000 });
       queue.process("n", flow);
       await queue.add(delivered("1"), body);
       await until(() => flow.ends.length >= 1, "a failure");
@@ -201,7 +201,7 @@ function testInstances(): void {
 
       it(`try what a circuit breaker has paused where it is set ${where}`, async () => {
         const queue = await open({ breakerInterval: 300 });
-        const flow = new TestFlow(({ delivery: { attempt } }) => (attempt < 3 ? failed() : succeeded()), { breaker: 2, concurrency: 1, backoffFirst: 1 }); // prettier-ignore
+        const flow = new TestFlow(({ delivery: { attempt } }) => (attempt < 3 ? failed() : succeeded()), { breaker: 2, concurrency: 1, backoffFirstMs: 1 }); // prettier-ignore
         queue.process("n", flow);
         await queue.add(delivered("1"), body);
         await until(() => queue.paused("n") === "breaker", "the circuit breaker");
@@ -222,7 +222,7 @@ function testInstances(): void {
         return attempt === 1 ? failed() : succeeded();
       };
       const flows = [queue, ahead].map((each) => {
-        const flow = new TestFlow(work, { backoffFirst: 3000, backoffLongest: 3000 });
+        const flow = new TestFlow(work, { backoffFirstMs: 3000, backoffLongestMs: 3000 });
         each.process("n", flow);
         return flow;
       });
@@ -277,7 +277,7 @@ function testInstances(): void {
   });
 
   describe("keep duplicate keys, and", () => {
-    const candidate = { endpoint: "n", key: "k", id: "1", keptFor: 60_000 };
+    const candidate = { endpoint: "n", key: "k", id: "1", keptForMs: 60_000 };
     const reserve = async (queue: BullQueue, key: string, id = "1") => queue.duplicates.reserve({ ...candidate, key, id }); // prettier-ignore
     const reserveFirst = async (queue: BullQueue, key: string) => {
       const found = await reserve(queue, key);
@@ -320,7 +320,7 @@ function testInstances(): void {
       await connection.start(queues.told);
       const own = new SharedDuplicates(connection, `{bounded${namespaces}}`, { keys: 5, bytes: 100 });
       const settle = async (key: string, length: number) => {
-        const found = await own.reserve({ ...candidate, key, keptFor: 60_000 + Number(key) });
+        const found = await own.reserve({ ...candidate, key, keptForMs: 60_000 + Number(key) });
         if (found.isFirst) await found.settle({ status: 200, fields: {}, body: Buffer.alloc(length, "x") });
       };
       const read = async (key: string) => {
@@ -362,7 +362,7 @@ function testInstances(): void {
     it("nothing is left of it on the server, whatever waits for what", async () => {
       const queue = await open();
       const keysBefore = await listKeys();
-      const flow = new TestFlow(() => failed(), { backoffFirst: 100_000, backoffLongest: 100_000 });
+      const flow = new TestFlow(() => failed(), { backoffFirstMs: 100_000, backoffLongestMs: 100_000 });
       const close = queue.process("n", flow);
       await queue.add(delivered("retrying"), body);
       await until(() => flow.ends.length >= 1, "a failure");

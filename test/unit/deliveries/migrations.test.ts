@@ -83,7 +83,7 @@ if (sqliteIsHere()) {
       const { running: _, ...counts } = Object.fromEntries(states.map((state) => [state, 1]));
       (await queue.counts("n")).should.eql({ ...counts, retrying: 2 });
       should(queue.paused("n")).equal("manual");
-      const reserve = async (key: string) => queue.duplicates.reserve({ endpoint: "n", key, id: "0", keptFor: hour });
+      const reserve = async (key: string) => queue.duplicates.reserve({ endpoint: "n", key, id: "0", keptForMs: hour });
       should(await reserve("answered")).match({ isFirst: false, id: "1", outcome: { reply: { status: 201, body: Buffer.from("done") } } }); // prettier-ignore
       should(await reserve("stored")).match({ isFirst: false, id: "2", outcome: { reply: undefined } });
       should(await reserve("old")).match({ isFirst: true });

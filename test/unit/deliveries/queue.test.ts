@@ -183,7 +183,7 @@ function testQueue(engine: QueueEngine): void {
     it("counts what runs, waits and has failed", async () => {
       let end: (result: AttemptResult) => void = () => undefined;
       const counted = async (wanted: object) => until(async () => isDeepStrictEqual(await queue.counts("n"), wanted), JSON.stringify(wanted)); // prettier-ignore
-      run(() => new Promise((resolve) => (end = resolve)), { concurrency: 1, attempts: 2, backoffFirst: 100_000, backoffLongest: 100_000 }); // prettier-ignore
+      run(() => new Promise((resolve) => (end = resolve)), { concurrency: 1, attempts: 2, backoffFirstMs: 100_000, backoffLongestMs: 100_000 }); // prettier-ignore
       await add("1", "2", "3");
       await counted({ queued: 2, running: 1 });
       end(failed());
@@ -200,7 +200,7 @@ function testQueue(engine: QueueEngine): void {
       const results = [failed(), failed(), failed({ retryAfterMs: 300 })];
       // Both are there before the first fails: it is not due before the other has come.
       await add("1", "2");
-      const flow = run(({ delivery: { id, attempt } }) => (id === "1" ? results[attempt - 1] : undefined) ?? succeeded(), { concurrency: 1, attempts: 4, backoffFirst: 200 }); // prettier-ignore
+      const flow = run(({ delivery: { id, attempt } }) => (id === "1" ? results[attempt - 1] : undefined) ?? succeeded(), { concurrency: 1, attempts: 4, backoffFirstMs: 200 }); // prettier-ignore
       await until(() => flow.ends.length === 5, "the flows");
       flow.ids.should.eql(["1", "2", "1", "1", "1"]);
       flow.ends.map(({ state }) => state).should.eql(["retrying", "succeeded", "retrying", "retrying", "succeeded"]);
@@ -263,9 +263,9 @@ function testQueue(engine: QueueEngine): void {
     const inTurn = [...bad, ...good, ...bad];
 
     for (const [what, pace] of [
-      ["a circuit breaker", { breaker: 3, backoffFirst: 1, backoffLongest: 1 }],
-      ["a rate", { ratePerMinute: 3000, backoffFirst: 1, backoffLongest: 1 }],
-      ["one at a time", { backoffFirst: 1, backoffLongest: 1 }],
+      ["a circuit breaker", { breaker: 3, backoffFirstMs: 1, backoffLongestMs: 1 }],
+      ["a rate", { ratePerMinute: 3000, backoffFirstMs: 1, backoffLongestMs: 1 }],
+      ["one at a time", { backoffFirstMs: 1, backoffLongestMs: 1 }],
     ] as const) {
       it(`lets a few bad deliveries hold up no others, with ${what}`, async () => {
         await reopen({ breakerInterval: 50 });
@@ -283,7 +283,7 @@ function testQueue(engine: QueueEngine): void {
         await setTimeout(60);
         return failed();
       };
-      const flow = run(fail, { concurrency: 1, attempts: 3, backoffFirst: 20 });
+      const flow = run(fail, { concurrency: 1, attempts: 3, backoffFirstMs: 20 });
       const [three, others] = [bad.slice(0, 3), good.slice(0, 3)];
       await until(() => flow.ends.length === 12, "all");
       flow.ids.should.eql([...three, ...others, ...three, ...three]);
@@ -369,7 +369,7 @@ function testQueue(engine: QueueEngine): void {
       flow.ids.should.eql(["1"]);
     });
 
-    const breaker = { concurrency: 1, breaker: 2, attempts: 50, backoffFirst: 1, backoffLongest: 1 };
+    const breaker = { concurrency: 1, breaker: 2, attempts: 50, backoffFirstMs: 1, backoffLongestMs: 1 };
 
     it("does so by itself after failures in a row, tries one at a time, and goes on when that succeeds", async () => {
       await reopen({ breakerInterval: 300 });
@@ -453,7 +453,7 @@ function testQueue(engine: QueueEngine): void {
     const started = (id: string) => delivered(id, { state: "running", attempt: 1 });
     let flow: TestFlow;
     beforeEach(() => {
-      flow = run(succeeded, { concurrency: 1, backoffFirst: 1 });
+      flow = run(succeeded, { concurrency: 1, backoffFirstMs: 1 });
     });
 
     it("starts it no more when it has ended, and holds up no others", async () => {
@@ -471,7 +471,7 @@ function testQueue(engine: QueueEngine): void {
     });
 
     it("has its key from when it is stored, with the reply when it has ended, and frees it after a failure", async () => {
-      const reserve = async (id: string, key: string) => queue.duplicates.reserve({ endpoint: "n", key, id, keptFor: 60_000 }); // prettier-ignore
+      const reserve = async (id: string, key: string) => queue.duplicates.reserve({ endpoint: "n", key, id, keptForMs: 60_000 }); // prettier-ignore
       const answer = { status: 201, fields: {}, body: Buffer.from("done") };
       const results: AttemptResult[] = [{ as: "succeeded", reply: answer }, failed({ isSenderTold: true })];
       for (const [index, result] of results.entries()) {
@@ -575,7 +575,7 @@ function testQueue(engine: QueueEngine): void {
   });
 
   describe("removes what a user removes, and", () => {
-    const hangs = { concurrency: 1, backoffFirst: 100_000, backoffLongest: 100_000 };
+    const hangs = { concurrency: 1, backoffFirstMs: 100_000, backoffLongestMs: 100_000 };
 
     it("leaves what runs, starts no other one, and counts them no more", async () => {
       let end: () => void = () => undefined;
@@ -872,7 +872,7 @@ function testLists(open: () => Listed | Promise<Listed>): void {
 
 function testDuplicates(queue: () => DeliveryQueue, reopen: () => Promise<void>): void {
   const answer = { status: 201, fields: { "Content-Type": "text/plain" }, body: Buffer.from("done") };
-  const reserve = async (id: string, key = "k") => queue().duplicates.reserve({ endpoint: "n", key, id, keptFor: 3_600_000 }); // prettier-ignore
+  const reserve = async (id: string, key = "k") => queue().duplicates.reserve({ endpoint: "n", key, id, keptForMs: 3_600_000 }); // prettier-ignore
   const first = async (id: string, key?: string) => {
     const found = await reserve(id, key);
     if (!found.isFirst) throw new Error(`the key is that of ${found.id}`);
@@ -918,7 +918,7 @@ function testDuplicates(queue: () => DeliveryQueue, reopen: () => Promise<void>)
   }
 
   it("forgets a key when its time is over", async () => {
-    const short = { endpoint: "n", key: "k", id: "1", keptFor: 50 };
+    const short = { endpoint: "n", key: "k", id: "1", keptForMs: 50 };
     const found = await queue().duplicates.reserve(short);
     if (found.isFirst) await found.settle();
     await until(async () => (await queue().duplicates.reserve({ ...short, id: "2" })).isFirst, "the time");
@@ -976,7 +976,7 @@ function testShared(
     await other.resume("n");
     await until(() => queue().paused("n") === undefined, "the news");
     queues().told.pauses.should.eql(["n manual", "n manual", "n undefined", "n undefined"]);
-    const candidate = { endpoint: "n", key: "k", id: "1", keptFor: 60_000 };
+    const candidate = { endpoint: "n", key: "k", id: "1", keptForMs: 60_000 };
     const found = await queue().duplicates.reserve(candidate);
     const second = await other.duplicates.reserve({ ...candidate, id: "2" });
     if (!found.isFirst || second.isFirst) throw new Error("both have the key");
