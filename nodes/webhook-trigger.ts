@@ -66,7 +66,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
     RED.nodes.createNode(this, saved);
     // Node-RED ends only when its nodes have.
     this.on("close", (done: () => void) => void common.ended().then(done));
-    begin(RED, common, this, saved);
+    configure(RED, common, this, saved);
   }
 
   registerWatch(RED, common.observers.alerts);
@@ -118,7 +118,7 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
   const owed = new OwedReplies();
   const internals = checkInternals(RED);
   const completion = new Completion(RED, (id, error, by) => {
-    stores.starts.failed(id, (redactor) => redactor.redact(describeError(by, error)).slice(0, maxErrorLength));
+    stores.recentAttempts.failed(id, (redactor) => redactor.redact(describeError(by, error)).slice(0, maxErrorLength));
   });
   const suspend = () => {
     stores.hold();
@@ -184,9 +184,9 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
 }
 
 /** Opens the endpoint of a node, unless its configuration breaks a rule. */
-function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
+function configure(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
   const { testCredentials, kept, observers, roots, baseUrl, stores, apiMaxBytes: maxBodyBytes } = common;
-  const health = observers.nodes.begin(node.id);
+  const health = observers.nodes.reset(node.id);
   if (roots.node === false) return observers.showSwitchedOff(node);
   const config = isMiddlewareBroken(RED) ? brokenMiddleware : parseConfig(saved, node.credentials, { roots, baseUrl });
   if ("rule" in config) return observers.showBreach(node, config);
@@ -223,8 +223,8 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const guaranteed = config.guaranteed ? flow : undefined;
   // Keys of guaranteed delivery are in the store.
   const { duplicates } = guaranteed ? stores.queue : whole;
-  const records = stores.logOf(node.id, authenticator.redactor, config);
-  const endpoint = createEndpoint(RED, node, { ...whole, duplicates, guaranteed, records });
+  const recorder = stores.createRecorder(node.id, authenticator.redactor, config);
+  const endpoint = createEndpoint(RED, node, { ...whole, duplicates, guaranteed, recorder });
   if (endpoint.judgeAddress && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
   const guarded = findGuarded(config, authenticator, getSettings(RED).httpNodeAuth);
   if (guarded !== undefined) node.warn(RED._(guarded));

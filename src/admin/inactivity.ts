@@ -59,9 +59,9 @@ export class Inactivity {
    * @param hours 0: no alert
    * @param store missing where deliveries do not survive a restart
    */
-  begin(node: string, hours: number, store: StoredDeliveries | undefined): void {
+  start(node: string, hours: number, store: StoredDeliveries | undefined): void {
     const { isSilent = false, storedAt } = this.#watches.get(node) ?? {};
-    this.end(node);
+    this.stop(node);
     this.#watches.delete(node);
     if (hours === 0) return;
     const watch: SilenceWatch = { node, hours, store, isOpen: true, isSilent, storedAt };
@@ -71,7 +71,7 @@ export class Inactivity {
     void this.#check(watch);
   }
 
-  end(node: string): void {
+  stop(node: string): void {
     const watch = this.#watches.get(node);
     if (!watch) return;
     watch.isOpen = false;

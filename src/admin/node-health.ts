@@ -81,7 +81,7 @@ export class NodeHealth {
   #firstAfterFailure: { readonly id: string; readonly at: number } | undefined;
 
   /** Forgets what depends on the configuration; the history stays. */
-  begin(): void {
+  reset(): void {
     this.running = this.breach = this.shadowedBy = this.load = this.secret = this.#credential = undefined;
     this.isOpen = this.isGuarded = false;
     this.used = {};
@@ -241,10 +241,10 @@ export class NodeHealths {
     return this.#known.get(node);
   }
 
-  begin(node: string): NodeHealth {
+  reset(node: string): NodeHealth {
     const health = this.#known.get(node) ?? new NodeHealth();
     this.#known.set(node, health);
-    health.begin();
+    health.reset();
     return health;
   }
 

@@ -72,8 +72,8 @@ export class NodeLog {
     outcomes.on("handshake", ({ node, secret, request, status }) => {
       const health = nodes.get(node);
       if (!health?.running) return;
-      const { node: found, config, records } = health.running;
-      records?.greeted(request, status);
+      const { node: found, config, recorder } = health.running;
+      recorder?.addHandshake(request, status);
       // A second secret may be a stranger's.
       if (secret === undefined || health.secret !== undefined) return;
       health.secret = secret;
@@ -120,7 +120,7 @@ export class NodeLog {
     } else if (cause !== undefined && this.#mayLog(node, "error")) {
       running.node.error(`${formatRefusal(problem.name, problem.status, this.#translate)}: ${redact()}`);
     }
-    running.records?.refused(problem, request, () => ({
+    running.recorder?.addRefused(problem, request, () => ({
       explanation: explanation ?? this.#examine(event) ?? unexplained,
       error: redact()?.split("\n", 1)[0]?.slice(0, maxNotedCause),
     }));

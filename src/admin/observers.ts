@@ -77,12 +77,12 @@ export class Observers {
    */
   open({ node: { id }, config }: Endpoint, isGuarded: boolean, store: StoredDeliveries | undefined): void {
     Object.assign(this.nodes.get(id) ?? {}, { isOpen: true, isGuarded });
-    this.#inactivity.begin(id, config.alertWhenSilent, store);
+    this.#inactivity.start(id, config.alertWhenSilent, store);
     this.#statuses.renew(id);
   }
 
   close({ node: { id } }: Endpoint): void {
     Object.assign(this.nodes.get(id) ?? {}, { isOpen: false });
-    this.#inactivity.end(id);
+    this.#inactivity.stop(id);
   }
 }

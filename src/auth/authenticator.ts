@@ -48,7 +48,7 @@ export abstract class Authenticator implements CredentialPlace {
    * @param at when it arrived, in ms since the epoch
    * @param ip of the sender
    */
-  abstract begin(head: RequestHead, at: number, ip?: string): AuthResult;
+  abstract checkHead(head: RequestHead, at: number, ip?: string): AuthResult;
 
   /** Explains a refusal to the operator. Takes as long as some forty verifications; the caller bounds size and rate. */
   abstract explain(refused: RefusedRequestFacts): Explanation;

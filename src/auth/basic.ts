@@ -33,7 +33,7 @@ export class BasicAuthenticator extends Authenticator {
     this.#second = secondPassword === "" ? undefined : digest(`${user}:${secondPassword}`);
   }
 
-  begin(head: RequestHead): AuthResult {
+  checkHead(head: RequestHead): AuthResult {
     const { rawHeaders } = head;
     if (this.testCredentials.isTest(head)) return byTest;
     const [presented, ...repeated] = fieldValues(rawHeaders, "authorization");

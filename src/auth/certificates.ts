@@ -46,7 +46,7 @@ export class CertificateAuthenticator extends Authenticator {
     this.#certificates = kept.certificates;
   }
 
-  begin(head: RequestHead, at: number, ip = ""): AuthResult {
+  checkHead(head: RequestHead, at: number, ip = ""): AuthResult {
     if (this.testCredentials.isTest(head)) return byTest;
     const refusal = this.#judgeHead(head, at);
     if (refusal) return toProblem(refusal);

@@ -178,7 +178,7 @@ function verifyAgain(
 ): RefusalReason | undefined {
   const verifier = Verifier.of(scheme, secrets, publicUrl, senders[sender].id?.from);
   if ("rule" in verifier) return undefined;
-  const check = verifier.begin(head, at);
+  const check = verifier.checkHead(head, at);
   if ("kind" in check) return check;
   if (verifier.readsBody && !body) return undefined;
   const verdict = check.verify(body && DecodedBody.of(head, body));
@@ -192,7 +192,7 @@ function findErrors(setup: SignatureSetup, { head, body, at }: RefusedRequestFac
     const other = { ...setup, ...changed };
     const verifier = Verifier.of(scheme, other.secrets, other.publicUrl);
     if ("rule" in verifier) return false;
-    const check = verifier.begin(head, at);
+    const check = verifier.checkHead(head, at);
     return !("kind" in check || "kind" in check.verify(bytes && DecodedBody.of(head, bytes)));
   };
   if (body && coversBody(scheme)) {

@@ -43,7 +43,7 @@ export class Handshakes {
    *
    * @param authenticate the result for a request that is none
    */
-  begin(head: RequestHead, authenticate: () => Authenticated | PendingVerification | Problem): HeadResult {
+  checkHead(head: RequestHead, authenticate: () => Authenticated | PendingVerification | Problem): HeadResult {
     const request = new RequestValues(head);
     const possible = this.#unsigned.filter(({ method }) => method === head.method);
     const met = possible.find((handshake) => this.#holds(handshake, request, "head"));

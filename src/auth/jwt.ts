@@ -53,11 +53,11 @@ export class JwtAuthenticator extends Authenticator {
     this.#handshakes = handshakes;
   }
 
-  begin(head: RequestHead, at: number): AuthResult {
+  checkHead(head: RequestHead, at: number): AuthResult {
     if (this.testCredentials.isTest(head)) return byTest;
     const [token, ...repeated] = fieldValues(head.rawHeaders, this.#field).map((value) => extractToken(value, false));
     const finish = (result: Authenticated | PendingVerification | Problem) =>
-      this.#handshakes?.begin(head, () => result) ?? result;
+      this.#handshakes?.checkHead(head, () => result) ?? result;
     if (repeated.length > 0) return problems.tokenInvalid;
     if (token === undefined) return finish(problems.tokenMissing);
     return { authenticate: async () => finish(await this.#authenticate(token, head, at)) };

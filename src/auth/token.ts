@@ -41,8 +41,8 @@ export class TokenAuthenticator extends Authenticator {
     this.#handshakes = handshakes;
   }
 
-  begin(head: RequestHead): AuthResult {
-    return this.#handshakes?.begin(head, () => this.#authenticate(head)) ?? this.#authenticate(head);
+  checkHead(head: RequestHead): AuthResult {
+    return this.#handshakes?.checkHead(head, () => this.#authenticate(head)) ?? this.#authenticate(head);
   }
 
   #authenticate({ rawHeaders, search }: RequestHead): Authenticated | Problem {

@@ -39,7 +39,7 @@ type DuplicateVerdict = Reservation | DuplicateDelivery | Problem;
 /** A sender that goes closes its response, while its connection may stay. */
 type WaitingResponse = Pick<ServerResponse, "destroyed" | "once" | "off">;
 
-interface ReceivedDelivery extends Omit<Known, "isIdLoose"> {
+interface ReceivedDelivery extends Omit<DeliveryFacts, "isIdLoose"> {
   /** Of its sender: see `findNetwork`. */
   network: string;
 }
@@ -128,7 +128,7 @@ async function wait(
 
 // The key of a delivery.
 
-export interface Known {
+export interface DeliveryFacts {
   head: RequestHead;
   body: DecodedBody;
   /** Of all its events, as the sender names them. */
@@ -153,7 +153,7 @@ export function isIdLoose({ id }: Pick<Sender, "id">, scheme: Scheme | undefined
  *
  * @returns nothing where the delivery has no value for it, or several
  */
-export function composeDuplicateKey(kind: DuplicateKey, delivery: Known): string | undefined {
+export function composeDuplicateKey(kind: DuplicateKey, delivery: DeliveryFacts): string | undefined {
   const text = toKeyText(kind, delivery);
   if (text === undefined) return undefined;
   const values = Object.values(delivery.params ?? {});
@@ -162,7 +162,7 @@ export function composeDuplicateKey(kind: DuplicateKey, delivery: Known): string
   return hash("sha256", `${scope}${kind}\n${text}`, "base64url");
 }
 
-function toKeyText(kind: DuplicateKey, { head, body, id, isIdLoose }: Known): string | undefined {
+function toKeyText(kind: DuplicateKey, { head, body, id, isIdLoose }: DeliveryFacts): string | undefined {
   const { bytes } = body;
   if (kind === "body") return bytes.length === 0 ? undefined : digestKey(bytes);
   if (kind !== "") return readKey([kind], new RequestValues(head, body));

@@ -107,7 +107,7 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
     const { id, node } = delivery;
     // Its end is written to what is stored.
     const started = { delivery: withWords(delivery, body), attempts: [{ at: this.time }] };
-    this.begin(id, this.queueOf(node), { started, key });
+    this.addAttempt(id, this.queueOf(node), { started, key });
     try {
       await this.storeRunning(started, body, timeoutMs, key);
     } catch (error) {
@@ -199,7 +199,11 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
     if (pace?.breaker === 0 && this.paused(node) === "breaker") this.resume(node).catch(() => undefined);
   }
 
-  protected begin(id: string, queue: Queue, more: Pick<RunningAttempt, "started" | "key"> = {}): RunningAttempt<Queue> {
+  protected addAttempt(
+    id: string,
+    queue: Queue,
+    more: Pick<RunningAttempt, "started" | "key"> = {},
+  ): RunningAttempt<Queue> {
     let resolve: (delivery: Delivery) => void = () => undefined;
     const ended = new Promise<Delivery>((settle) => (resolve = settle));
     const attempt = { queue, consumer: queue.consumer, ended, resolve, ...more };

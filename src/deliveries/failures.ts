@@ -51,7 +51,7 @@ export async function groupFailures(
     }
     failures += page.deliveries.length;
     before = page.next;
-    // A log in memory answers at once.
+    // A list in memory answers at once.
     await nextTurn();
   } while (before && failures < max);
   const sorted = [...groups.values()].sort((one, other) => other.count - one.count || other.last - one.last);

@@ -8,7 +8,7 @@ import { isSenderId, type SenderId, senders } from "../auth/senders/table";
 import { isPattern } from "../config/paths";
 import type { WebhookConfig } from "../config/parse";
 import type { IncomingDelivery } from "../deliveries/delivery";
-import type { DeliveryLog } from "../deliveries/delivery-log";
+import type { DeliveryRecorder } from "../deliveries/recorder";
 import { DuplicateGuard, isIdLoose } from "../deliveries/duplicates";
 import type { Duplicates } from "../deliveries/queue";
 import type { FlowReply, OwedReplies } from "./flow-reply";
@@ -40,7 +40,7 @@ export interface Endpoint {
   /** Guaranteed delivery; missing where it is off. */
   readonly guaranteed: GuaranteedFlow | undefined;
   /** The list of deliveries; missing where it is off. */
-  readonly records: DeliveryLog | undefined;
+  readonly recorder: DeliveryRecorder | undefined;
   newId(): string;
   /**
    * Starts the flow.
@@ -55,14 +55,14 @@ export interface Endpoint {
 
 type EndpointParts = Pick<
   Endpoint,
-  "config" | "authenticator" | "maxBodyBytes" | "guaranteed" | "records" | "outcomes" | "owed"
+  "config" | "authenticator" | "maxBodyBytes" | "guaranteed" | "recorder" | "outcomes" | "owed"
 > & {
   readonly limiting: LimitServices;
   readonly duplicates: Duplicates;
 };
 
 export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): Endpoint {
-  const { config, authenticator, maxBodyBytes, guaranteed, records, outcomes, owed } = parts;
+  const { config, authenticator, maxBodyBytes, guaranteed, recorder, outcomes, owed } = parts;
   const { reply, access } = config;
   const bodyDigest = access.method === "jwt" ? access.bodyDigest : undefined;
   const sender = isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined;
@@ -73,7 +73,7 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
     patienceMs: reply.by === "flow" ? reply.timeoutMs : maxWaitMs,
   };
   return {
-    ...{ node, config, authenticator, sender, maxBodyBytes, guaranteed, records, outcomes, owed },
+    ...{ node, config, authenticator, sender, maxBodyBytes, guaranteed, recorder, outcomes, owed },
     hasParameters: isPattern(config.path),
     methodNotAllowed: refuseOtherMethods(config.methods),
     judgeAddress: createLimits(config, node.id, parts.limiting),

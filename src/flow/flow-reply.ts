@@ -8,7 +8,7 @@ import type { Authenticator } from "../auth/authenticator";
 import { messageField } from "../auth/present";
 import type { ReplyByFlow, ReplyNow } from "../config/parse";
 import { isWithoutContent } from "../config/values";
-import { DeliveryLog } from "../deliveries/delivery-log";
+import { DeliveryRecorder } from "../deliveries/recorder";
 import { maxReplyBytes } from "../deliveries/duplicates";
 import type { AttemptResult, Change, FirstReply, Reservation } from "../deliveries/queue";
 import { gone, interrupted, statusError } from "../deliveries/states";
@@ -38,7 +38,7 @@ interface Owner {
   readonly node: { readonly id: string };
   readonly config: { readonly guaranteed: boolean };
   readonly outcomes: Outcomes;
-  readonly records: DeliveryLog | undefined;
+  readonly recorder: DeliveryRecorder | undefined;
   readonly authenticator: Authenticator;
 }
 
@@ -183,7 +183,7 @@ export class FlowReply {
   }
 
   #report(owner: Owner, how: Ending, result: AttemptResult, problem?: Problem, cause?: unknown): void {
-    const { outcomes, authenticator, records } = owner;
+    const { outcomes, authenticator, recorder } = owner;
     const { guaranteed } = owner.config;
     const { id: node } = owner.node;
     const { id, startedAt } = this.#waiting;
@@ -196,7 +196,7 @@ export class FlowReply {
     if (!guaranteed && result.as === "succeeded") outcomes.emit("attempt:succeeded", attempt);
     if (!guaranteed && result.as === "failed")
       outcomes.emit("attempt:failed", { ...attempt, error: result.error, isLast: true });
-    records?.answered(id, {
+    recorder?.update(id, {
       milliseconds,
       ...(how !== "gone" && { status: this.response.statusCode, ...this.#note(authenticator, problem) }),
       ...(!guaranteed && toChange(result)),

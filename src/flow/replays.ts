@@ -142,7 +142,7 @@ export class Replays {
   }
 
   async #start(endpoint: Endpoint, stored: StoredDelivery): Promise<ReplayReason | undefined> {
-    const { node, config, maxBodyBytes, guaranteed, records } = endpoint;
+    const { node, config, maxBodyBytes, guaranteed, recorder } = endpoint;
     // The flow may change the bytes that it gets.
     const own = { ...stored, body: Buffer.from(stored.body) };
     const restored = await restoreDelivery(own, maxBodyBytes, config.rawBody).catch(() => undefined);
@@ -152,10 +152,10 @@ export class Replays {
     const { method } = stored.delivery.head;
     const owed = FlowReply.detached(this.#RED.httpNode, method, config.reply);
     const { attempt: _, ...webhook } = restored.webhook;
-    records?.replayed(stored, owed === undefined ? "succeeded" : "running");
+    recorder?.addReplay(stored, owed === undefined ? "succeeded" : "running");
     endpoint.deliver({ ...restored, webhook }, owed);
     if (owed) endpoint.owed.add(owed);
-    void owed?.ending.then((result) => records?.answered(stored.delivery.id, toReplayChange(result)));
+    void owed?.ending.then((result) => recorder?.update(stored.delivery.id, toReplayChange(result)));
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// The stores of deliveries: a log in memory, and the queue of guaranteed delivery.
+// The stores of deliveries: a list in memory, and the queue of guaranteed delivery.
 
 import type { NodeAPI } from "node-red";
 import { existsSync } from "node:fs";
@@ -13,9 +13,9 @@ import { type StoreKind, chooseStore, fileName, sqliteIsHere } from "../config/s
 import { getErrorMessage } from "../config/values";
 import { BullQueue } from "../deliveries/bullmq/bull-queue";
 import type { Delivery, Pause } from "../deliveries/delivery";
-import { DeliveryLog, ignoreTrouble, type LogTarget, RecentAttempts } from "../deliveries/delivery-log";
+import { DeliveryRecorder, ignoreTrouble, type RecordTarget, RecentAttempts } from "../deliveries/recorder";
 import { type Consumer, type DeliveryList, type DeliveryQueue, StoreError } from "../deliveries/queue";
-import { MemoryLog } from "../deliveries/memory-log";
+import { MemoryList } from "../deliveries/memory-list";
 import { SqliteQueue } from "../deliveries/sqlite/sqlite-queue";
 import type { Outcomes } from "./outcomes";
 
@@ -30,7 +30,7 @@ export class DeliveryStores {
   readonly storeKind: StoreKind;
   /** Counts over all instances that share a store; missing otherwise. */
   readonly rates: RateCounter | undefined;
-  readonly starts: RecentAttempts;
+  readonly recentAttempts: RecentAttempts;
   /** The last load of each node whose deliveries are processed, as text; empty until it is read. */
   readonly #loadTexts = new Map<string, string>();
   /** Reads the loads again and again. */
@@ -44,7 +44,7 @@ export class DeliveryStores {
   /** Whether bodies are listed without guaranteed delivery. */
   readonly #keepsBodies: boolean;
   /** Missing where the settings switch the list off. */
-  readonly #log: MemoryLog | undefined;
+  readonly #memory: MemoryList | undefined;
   readonly #createQueue: () => DeliveryQueue;
   /** Whether it may have deliveries before it was opened. */
   readonly #wasUsed: () => boolean;
@@ -60,7 +60,7 @@ export class DeliveryStores {
     this.#outcomes = outcomes;
     outcomes.on("store:up", () => this.#readLoads());
     outcomes.on("changed", ({ node }) => node !== undefined && this.#readLoad(node));
-    this.starts = new RecentAttempts((node, id, error) =>
+    this.recentAttempts = new RecentAttempts((node, id, error) =>
       outcomes.emit("attempt:failed", { node, id, attempt: 1, error, isLast: true }),
     );
     const { valid, invalid } = readOwnSettings(RED);
@@ -73,7 +73,7 @@ export class DeliveryStores {
     this.#isConfigured = webhookTriggerStore !== undefined && this.storeKind !== "none";
     const { keep, bytes, bodies = true } = webhookTriggerDeliveries ?? {};
     this.#keepsBodies = bodies;
-    if (keep !== 0) this.#log = new MemoryLog(() => outcomes.emit("changed", {}), keep, bytes);
+    if (keep !== 0) this.#memory = new MemoryList(() => outcomes.emit("changed", {}), keep, bytes);
     const limits = bytes === undefined ? {} : { maxBytes: bytes };
     if (store.type === "bullmq") {
       let queue: BullQueue | undefined;
@@ -96,7 +96,7 @@ export class DeliveryStores {
 
   /** Where deliveries are: in memory and in the store, as far as these have any. */
   get lists(): DeliveryList[] {
-    return [this.#log, this.#opened].filter((list) => list !== undefined);
+    return [this.#memory, this.#opened].filter((list) => list !== undefined);
   }
 
   hold(): void {
@@ -122,19 +122,20 @@ export class DeliveryStores {
   }
 
   /**
-   * The log of an endpoint: in memory, unless the settings name a store or the node's deliveries are in one.
+   * The recorder of an endpoint. It writes into memory, unless the settings name a store, or the node's deliveries are in
+   * one.
    *
    * @returns nothing where the settings switch the list off
    */
-  logOf(node: string, redactor: Redactor, { path, guaranteed }: WebhookConfig): DeliveryLog | undefined {
-    const target = this.#logTarget(guaranteed);
+  createRecorder(node: string, redactor: Redactor, { path, guaranteed }: WebhookConfig): DeliveryRecorder | undefined {
+    const target = this.#findTarget(guaranteed);
     if (!target) return undefined;
-    return new DeliveryLog(target, {
+    return new DeliveryRecorder(target, {
       ...{ node, redactor, path },
       keepsBodies: guaranteed || this.#keepsBodies,
       keepsReplies: this.#keepsBodies,
       isQueue: target === this.#opened,
-      starts: this.starts,
+      recentAttempts: this.recentAttempts,
       newId: () => this.#RED.util.generateId(),
       report: (error) => this.#RED.log.error(this.#RED._("store.notListed", { cause: getErrorMessage(error) })),
     });
@@ -142,7 +143,7 @@ export class DeliveryStores {
 
   /** Records a request that reached no endpoint. */
   recordMissed(delivery: Delivery): void {
-    this.#logTarget(false)?.add(delivery, Buffer.alloc(0)).catch(ignoreTrouble);
+    this.#findTarget(false)?.add(delivery, Buffer.alloc(0)).catch(ignoreTrouble);
   }
 
   /** The queue in which a node's deliveries survive a restart; `undefined` if they are only in memory. */
@@ -202,8 +203,8 @@ export class DeliveryStores {
     return (this.#opened ??= this.#open());
   }
 
-  #logTarget(isGuaranteed: boolean): LogTarget | undefined {
-    return this.#log && (isGuaranteed || this.#isConfigured) ? this.queue : this.#log;
+  #findTarget(isGuaranteed: boolean): RecordTarget | undefined {
+    return this.#memory && (isGuaranteed || this.#isConfigured) ? this.queue : this.#memory;
   }
 
   #open(): DeliveryQueue {

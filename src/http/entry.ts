@@ -201,7 +201,7 @@ export class DirectRule {
       isPlain:
         (!isAdminInFront || isAdminPlain) &&
         before.filter(({ name }) => name === mount).length === apps.length &&
-        isPlain(before.slice(0, last + 1), [layerNames.rawBody, ...ofExpress, ...apps]) &&
+        isPlain(before.slice(0, last + 1), [layerNames.httpInCapture, ...ofExpress, ...apps]) &&
         this.#isPlainAmongNodes(endpoint, method) &&
         [root, nodes].every((app) => app?.get("query parser") === "extended") &&
         !httpNodeMiddleware &&
@@ -234,7 +234,7 @@ export class DirectRule {
     if (mounts !== (findPathInAdmin(this.#apps, fullPath) === undefined ? 1 : 2)) return true;
     const behind = layers.slice(1 + layers.findLastIndex(({ name }) => name === mount));
     const answers = (name: string) => name !== layerNames.files || /^(?:GET|HEAD)$/.test(method);
-    return behind.some(({ name }) => name !== layerNames.rawBody && answers(name));
+    return behind.some(({ name }) => name !== layerNames.httpInCapture && answers(name));
   }
 
   /** Whether the layers of other nodes that match stand behind the endpoint's. */

@@ -290,26 +290,26 @@ function begin(accepted: Accepted, services: Services): Promise<Problem | undefi
 /** Starts the flow and replies. */
 async function start(accepted: Accepted, services: Services): Promise<Problem | undefined> {
   const { endpoint, delivery, sent, reservation } = accepted;
-  const record = endpoint.records?.record(delivery, sent);
+  const record = endpoint.recorder?.record(delivery, sent);
   const problem = await dispatch(delivery, endpoint, services);
   if (problem) return problem;
   const success = composeSuccess(endpoint, sent.isTest, { status: "accepted", id: delivery.id });
   void reservation?.settle();
   reportAccepted(accepted);
   const replied = tryReply(accepted, success);
-  if (record) endpoint.records?.came(record, { ...replied, ...noteReply(success.body), state: "succeeded" });
+  if (record) endpoint.recorder?.add(record, { ...replied, ...noteReply(success.body), state: "succeeded" });
   return undefined;
 }
 
 /** Starts a flow that replies. With guaranteed delivery, the delivery is stored first. */
 async function startForReply(accepted: Accepted, services: Services): Promise<Problem | undefined> {
   const { endpoint, delivery, sent, reservation } = accepted;
-  const { guaranteed, records } = endpoint;
+  const { guaranteed, recorder } = endpoint;
   const problem = await guaranteed?.storeRunning(delivery, sent, reservation?.candidate);
   if (problem) return problem;
   const flowReply = oweReply(accepted);
   if (guaranteed) void flowReply.ending.then((result) => guaranteed.end(delivery.id, result));
-  else records?.came(records.record(delivery, sent), { state: "running" });
+  else recorder?.add(recorder.record(delivery, sent), { state: "running" });
   reportAccepted(accepted);
   const failure = await dispatch(delivery, endpoint, services, flowReply);
   if (failure) flowReply.fail(failure);
@@ -319,14 +319,14 @@ async function startForReply(accepted: Accepted, services: Services): Promise<Pr
 /** Stores the delivery and replies; the queue starts the flow. */
 async function store(accepted: Accepted, guaranteed: GuaranteedFlow): Promise<Problem | undefined> {
   const { endpoint, delivery, sent, reservation } = accepted;
-  const { records } = endpoint;
+  const { recorder } = endpoint;
   const success = composeSuccess(endpoint, sent.isTest, { status: "accepted", id: delivery.id });
-  const answer = records?.keepsReplies ? noteReply(success.body) : {};
+  const answer = recorder?.keepsReplies ? noteReply(success.body) : {};
   const problem = await guaranteed.store(delivery, sent, answer, reservation?.candidate);
   if (problem) return problem;
   await reservation?.settle();
   reportAccepted(accepted);
-  records?.answered(delivery.id, tryReply(accepted, success));
+  recorder?.update(delivery.id, tryReply(accepted, success));
   return undefined;
 }
 
@@ -358,12 +358,12 @@ async function dispatch(
 /** Replies to a duplicate as to the first delivery. */
 function replyToDuplicate(accepted: Accepted, { id, answer }: DuplicateDelivery): undefined {
   const { endpoint, delivery, sent } = accepted;
-  const { records } = endpoint;
+  const { recorder } = endpoint;
   const reply = answer ? composeEarlier(answer) : composeSuccess(endpoint, sent.isTest, { status: "duplicate", id });
   const replied = tryReply(accepted, reply, id);
   endpoint.outcomes.emit("duplicate", { ...toEvent(accepted), id });
   const noted = noteReply(reply.body, endpoint.authenticator.redactor);
-  records?.came(records.record(delivery, sent), { ...replied, ...noted, state: "duplicate", duplicateOf: id });
+  recorder?.add(recorder.record(delivery, sent), { ...replied, ...noted, state: "duplicate", duplicateOf: id });
 }
 
 /** Replies as to an accepted request. Nothing is stored. */

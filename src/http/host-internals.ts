@@ -12,8 +12,8 @@ const legacyUrl = createRequire(__filename)("node:url") as { parse(url: string):
 export const layerNames = {
   /** In each app of Express 4. */
   ofExpress: ["query", "expressInit"],
-  /** In front of Node-RED's apps: its own command, and Express's static files behind them. */
-  rawBody: "rawBodyCapture",
+  /** In front of Node-RED's apps: what its `http in` adds. Behind them: Express's static files. */
+  httpInCapture: "rawBodyCapture",
   files: "serveStatic",
   /** An app, or a router, in an app. */
   mount: "mounted_app",

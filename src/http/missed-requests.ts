@@ -13,7 +13,7 @@ import { isAdminPath, normalisePath } from "../config/paths";
 import { text } from "../config/values";
 import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";
-import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";
+import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/recorder";
 import { acceptsMethod, type Endpoint, type EndpointRegistry, mayGreetBy } from "../flow/endpoint";
 import { listSavedNodes } from "../flow/node-red-internals";
 import { clientAddress, findOwnMountPath } from "./host-internals";

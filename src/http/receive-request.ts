@@ -152,7 +152,7 @@ export function judge(arrived: Arrived, endpoint: Endpoint): Judged {
 
 /** Handshakes come by methods of their own. */
 function authenticate({ head, at, ip }: Arrived, endpoint: Endpoint): AuthResult {
-  const result = endpoint.authenticator.begin(head, at, ip);
+  const result = endpoint.authenticator.checkHead(head, at, ip);
   const isAnswer = !(result instanceof Problem) && "status" in result;
   return isAnswer || acceptsMethod(endpoint.config, head.method) ? result : endpoint.methodNotAllowed;
 }

@@ -130,10 +130,10 @@ function takeParsed(
 /** The body in a message: JSON value, string, object of form fields, or Buffer. */
 export type Body = Json | Buffer | FormFields;
 
-type Decoded = Pick<Content, "value" | "form">;
+type DecodedValue = Pick<Content, "value" | "form">;
 /** @param text behind its mark */
-type Parse = (text: Buffer, reader: TextReader) => Decoded | Problem;
-type Decode = (bytes: Buffer, isSigned: boolean) => Decoded | Problem;
+type Parse = (text: Buffer, reader: TextReader) => DecodedValue | Problem;
+type Decode = (bytes: Buffer, isSigned: boolean) => DecodedValue | Problem;
 
 /** What nobody reads as a text. */
 const binaryType =
@@ -154,7 +154,7 @@ const maxDecoders = 100;
  * @param contentType the header field
  * @param isSigned whether the bytes were signed, and the content type was not
  */
-function decodeBody(bytes: Buffer, contentType: string | undefined, isSigned = false): Decoded | Problem {
+function decodeBody(bytes: Buffer, contentType: string | undefined, isSigned = false): DecodedValue | Problem {
   if (bytes.length === 0) return { value: "" };
   if (contentType === undefined || contentType === "") return textIfUtf8(bytes);
   let decode = decoders.get(contentType);
@@ -186,33 +186,33 @@ function decodeText(declared: Charset | undefined, isXml: boolean, parse: Parse)
   };
 }
 
-function textIfUtf8(bytes: Buffer): Decoded {
+function textIfUtf8(bytes: Buffer): DecodedValue {
   return { value: utf8.decode(bytes)?.replace(/^\ufeff/, "") ?? bytes };
 }
 
-function toDecoded(value: Body | Problem): Decoded | Problem {
+function toDecodedValue(value: Body | Problem): DecodedValue | Problem {
   return value instanceof Problem ? value : { value };
 }
 
-function parseText(bytes: Buffer, reader: TextReader): Decoded | Problem {
-  return toDecoded(reader.read(bytes));
+function parseText(bytes: Buffer, reader: TextReader): DecodedValue | Problem {
+  return toDecodedValue(reader.read(bytes));
 }
 
-function parseJsonBody(bytes: Buffer, reader: TextReader): Decoded | Problem {
+function parseJsonBody(bytes: Buffer, reader: TextReader): DecodedValue | Problem {
   const text = reader.read(bytes);
   if (text instanceof Problem) return text;
-  return typeof text === "string" ? toDecoded(parseJson(text)) : problems.jsonMalformed;
+  return typeof text === "string" ? toDecodedValue(parseJson(text)) : problems.jsonMalformed;
 }
 
 // Forms (application/x-www-form-urlencoded, WHATWG URL Standard §5.1).
 
 /** Many senders, and curl's --data, label JSON and plain text as a form. */
-function parseForm(bytes: Buffer, reader: TextReader): Decoded | Problem {
+function parseForm(bytes: Buffer, reader: TextReader): DecodedValue | Problem {
   const text = reader.read(bytes);
   if (text instanceof Problem) return text;
   if (typeof text === "string" && /^\s*[[{]/.test(text)) {
     const value = parseJson(text);
-    if (value !== problems.jsonMalformed) return toDecoded(value);
+    if (value !== problems.jsonMalformed) return toDecodedValue(value);
   }
   const [plainBytes, plainReader] = toPlainForm(bytes, text, reader);
   if (!plainBytes.includes("=")) return { value: text };

@@ -15,7 +15,7 @@ function verdictOn(
   body: Buffer,
 ): ReturnType<PendingVerification["verify"]> {
   const head = { method: "POST", rawHeaders, search: "" };
-  const entry = authenticator.begin(head, Date.now());
+  const entry = authenticator.checkHead(head, Date.now());
   if ("authenticate" in entry || "verifyLater" in entry) throw new Error("no signature by a secret");
   return "verify" in entry ? entry.verify(DecodedBody.of(head, body)) : entry;
 }
@@ -98,7 +98,7 @@ describe("a signature from the handshake of X, which answers any question", () =
   it("starts no flow when it is sent as that of a request", () => {
     const authenticator = authenticatorFor("x");
     for (const text of ["1", "null", "a=1"]) {
-      const asked = authenticator.begin(
+      const asked = authenticator.checkHead(
         { method: "GET", rawHeaders: [], search: `crc_token=${encodeURIComponent(text)}` },
         0,
       );

@@ -6,7 +6,7 @@ import type { StoredDeliveries } from "../../src/admin/inactivity";
 import { Observers } from "../../src/admin/observers";
 import type { Authenticator, RefusedRequestFacts } from "../../src/auth/authenticator";
 import { TokenAuthenticator } from "../../src/auth/token";
-import type { DeliveryLog } from "../../src/deliveries/delivery-log";
+import type { DeliveryRecorder } from "../../src/deliveries/recorder";
 import type { Load } from "../../src/deliveries/queue";
 import type { Endpoint } from "../../src/flow/endpoint";
 import { type Problem, problems } from "../../src/request/problem";
@@ -27,7 +27,7 @@ export const refusedRequest: RefusedRequestFacts = {
 const usual = {
   ...{ id: "node", path: "/hook", isGuaranteed: false, breaker: 0, isGuarded: false },
   /** Its list of deliveries. */
-  records: undefined as Pick<DeliveryLog, "refused"> | undefined,
+  recorder: undefined as Pick<DeliveryRecorder, "addRefused"> | undefined,
 };
 
 type Handler = (request: unknown, response: unknown, next: (error: unknown) => void) => void;
@@ -66,7 +66,7 @@ export class Observed {
   deploy(wanted: Partial<typeof usual> = {}, hours = 0, store?: StoredDeliveries): void {
     this.#close?.();
     const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
-    const { id, path, isGuaranteed: guaranteed, breaker, isGuarded, records } = { ...usual, ...wanted };
+    const { id, path, isGuaranteed: guaranteed, breaker, isGuarded, recorder } = { ...usual, ...wanted };
     const node = {
       id,
       name: "",
@@ -75,8 +75,8 @@ export class Observed {
     } as unknown as Node;
     const access = { method: "header", secondToken: "" };
     const config = { path, guaranteed, reply: { by: "now" }, access, pace: { breaker }, alertWhenSilent: hours };
-    const running = { node, config, authenticator: tokenGate, records } as unknown as Endpoint;
-    this.observers.nodes.begin(node.id).running = running;
+    const running = { node, config, authenticator: tokenGate, recorder } as unknown as Endpoint;
+    this.observers.nodes.reset(node.id).running = running;
     this.observers.open(running, isGuarded, store);
     this.#close = () => this.observers.close(running);
     this.#events.emit("flows:started");

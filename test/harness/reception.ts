@@ -108,7 +108,7 @@ export class Reception {
       duplicates: this.duplicates,
       guaranteed: undefined,
       owed: new OwedReplies(),
-      records: undefined,
+      recorder: undefined,
       newId: () => `${++this.#ids}`,
       deliver: ({ body }, owed) => {
         this.payloads.push(body);

@@ -54,7 +54,7 @@ export async function judgeRequest(
   at: number,
   ip?: string,
 ): Promise<BodyVerdict> {
-  const begun = authenticator.begin(head, at, ip);
+  const begun = authenticator.checkHead(head, at, ip);
   const result = "authenticate" in begun ? await begun.authenticate() : begun;
   const decoded = DecodedBody.of(head, Buffer.from(body));
   if ("verifyLater" in result) return result.verifyLater(decoded);
@@ -66,7 +66,7 @@ export function verdictOn(setup: Setup, { head, body, at }: Came): Authenticated
   const { scheme, secrets, publicUrl, sender } = setup;
   const verifier = Verifier.of(scheme, secrets, publicUrl, sender && senders[sender].id?.from);
   if (!(verifier instanceof Verifier)) return verifier.rule;
-  const check = verifier.begin(head, at * 1000);
+  const check = verifier.checkHead(head, at * 1000);
   if ("kind" in check) return check.kind;
   const verdict = check.verify(DecodedBody.of(head, body));
   return "kind" in verdict ? verdict.kind : verdict;

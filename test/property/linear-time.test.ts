@@ -17,7 +17,7 @@ describe("the time to check a request", () => {
       const body = Buffer.from('{"a":1}');
       const check = (rawHeaders: string[]) => {
         const head = { method: "POST", rawHeaders, search: "" };
-        const result = authenticator.begin(head, Date.now());
+        const result = authenticator.checkHead(head, Date.now());
         if ("verify" in result) result.verify(DecodedBody.of(head, body));
       };
       const fields = [...fieldsReadFor(senders[id])];
@@ -107,7 +107,7 @@ describe("the time to read a body", () => {
     const typed = ["Content-Type", form];
     for (const types of [[...typed, ...typed], ["Content-Type", `${form}\t;x=y`], typed]) {
       const rawHeaders = [...signature, ...types];
-      const result = authenticator.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
+      const result = authenticator.checkHead({ method: "POST", rawHeaders, search: "" }, Date.now());
       if (!("verify" in result)) throw new Error("It is decided without the body.");
       const verdict = result.verify(new Unread({ request: { headers: { "content-type": form } } }, body));
       should(verdict).equal(problems.signatureInvalid);

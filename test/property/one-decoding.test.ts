@@ -102,7 +102,7 @@ describe("signed values of a body", () => {
       const said = label ?? coding;
       const rawHeaders = [...(type === "" ? [] : ["Content-Type", type]), ...(said === "" ? [] : ["Content-Encoding", said])];
       const head = { method: "POST", rawHeaders, search: "" };
-      const result = authenticators[kind].begin(head, Date.now());
+      const result = authenticators[kind].checkHead(head, Date.now());
       if (!("verify" in result)) throw new Error("no verification by the body");
       const decoded = DecodedBody.of(head, body);
       const verdict = result.verify(decoded);

@@ -24,7 +24,7 @@ function create(keySource: "publicKey" | "secret", publicKey: string): Authentic
 
 async function isAccepted(authenticator: Authenticator, value: string): Promise<boolean> {
   const head = { method: "POST", rawHeaders: ["Authorization", value], search: "" };
-  const result = authenticator.begin(head, at);
+  const result = authenticator.checkHead(head, at);
   const known = "authenticate" in result ? await result.authenticate() : result;
   if (!(known instanceof Problem)) return true;
   known.name.should.match(/^token(Missing|Invalid)$/);

@@ -77,16 +77,16 @@ class SignatureAuthenticator extends Authenticator {
     this.#signing = signing;
   }
 
-  begin(head: RequestHead, at: number): AuthResult {
+  checkHead(head: RequestHead, at: number): AuthResult {
     return this.testCredentials.isTest(head)
       ? byTest
-      : this.#signing.handshakes.begin(head, () => this.#verify(head, at));
+      : this.#signing.handshakes.checkHead(head, () => this.#verify(head, at));
   }
 
   #verify(head: RequestHead, at: number): Authenticated | PendingVerification | Problem {
     const verifier = this.#findVerifier(head);
     if (!verifier) return problems.signatureMissing;
-    const check = verifier.begin(head, at);
+    const check = verifier.checkHead(head, at);
     // The sender learns only whether there was a signature.
     if ("kind" in check) return check.kind === "missing" ? problems.signatureMissing : problems.signatureInvalid;
     const verify = (body?: DecodedBody) => {

@@ -101,7 +101,7 @@ export class Verifier {
    * @param now in ms since the epoch
    * @returns the check that needs the body, or the reason to refuse the request without it
    */
-  begin(head: RequestHead, now: number): SignatureCheck | RefusalReason {
+  checkHead(head: RequestHead, now: number): SignatureCheck | RefusalReason {
     const check = new SignatureCheck(this, head, now);
     return check.judgeHead() ?? check;
   }

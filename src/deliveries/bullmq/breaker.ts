@@ -82,7 +82,7 @@ export class SharedBreaker {
   }
 
   /** @returns 0 where an attempt may start now; else in how many ms the next one may */
-  async begin(node: string): Promise<number> {
+  async beginTrial(node: string): Promise<number> {
     const keys = [this.#key("pauses"), this.#key("trial", node)];
     return Number(await this.#client.ask((redis) => redis.eval(beginTrial, keys.length, ...keys, node, this.#intervalMs))); // prettier-ignore
   }

@@ -323,12 +323,12 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
       if (delivery.state === "failed") consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
       return this.#findPlace(delivery);
     }
-    if (consumer.pace.breaker > 0 && (await this.#client.persist(async () => this.#breaker.begin(node))) > 0) {
+    if (consumer.pace.breaker > 0 && (await this.#client.persist(async () => this.#breaker.beginTrial(node))) > 0) {
       // It was handed over when the breaker was just about to open.
       await this.#limit(jobs);
       return "queue";
     }
-    const attempt = this.begin(id, jobs);
+    const attempt = this.addAttempt(id, jobs);
     this.#tokens.set(id, token);
     await this.#client.persist(async () => this.#index.write(before, delivery, attempts));
     return this.#findPlace(await this.run(attempt, { delivery, body, attempts }));

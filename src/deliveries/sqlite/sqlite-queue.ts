@@ -264,7 +264,7 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
     queue.running++;
     this.room.take(length);
     this.events?.emit("changed", { node: queue.node });
-    await this.run(this.begin(stored.delivery.id, queue), stored);
+    await this.run(this.addAttempt(stored.delivery.id, queue), stored);
     queue.running--;
     this.room.leave(length);
     this.take(queue);

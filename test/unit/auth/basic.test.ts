@@ -13,7 +13,7 @@ function encode(pair: string): string {
 
 function judge(...values: string[]): string {
   const rawHeaders = values.flatMap((value) => ["Authorization", value]);
-  const result = authenticator.begin({ method: "POST", rawHeaders, search: "" });
+  const result = authenticator.checkHead({ method: "POST", rawHeaders, search: "" });
   return result instanceof Problem ? result.name : (result as Authenticated).credential;
 }
 
@@ -31,7 +31,7 @@ describe("Basic authentication", () => {
   it("accepts the example of RFC 7617", () => {
     const aladdin = { method: "basic", user: "Aladdin", password: "open sesame", secondPassword: "" } as const;
     const rawHeaders = ["Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="];
-    const result = new BasicAuthenticator(aladdin, new TestCredentials().of("")).begin({
+    const result = new BasicAuthenticator(aladdin, new TestCredentials().of("")).checkHead({
       method: "POST",
       rawHeaders,
       search: "",

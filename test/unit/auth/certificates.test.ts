@@ -166,7 +166,7 @@ describe("a message of Amazon SNS", () => {
   });
 
   it("is not read beyond 1 MB, four times of what Amazon sends at most", () => {
-    const begun = create("amazon-sns").begin({ method: "POST", rawHeaders: [], search: "" }, Date.now());
+    const begun = create("amazon-sns").checkHead({ method: "POST", rawHeaders: [], search: "" }, Date.now());
     should(begun).have.property("maxBody").which.eql({ bytes: 1024 * 1024, otherwise: problems.bodyTooLarge });
   });
 

@@ -22,7 +22,7 @@ function answerTo(sender: SenderId, given: Partial<SignatureAccess>, asked: Aske
   const { method = "POST", headers = [], search = "", body = "", at = 0 } = asked;
   const secret = given.settings?.arm ? "" : "secret";
   const head = { method, rawHeaders: headers, search };
-  const entry = authenticatorFor(sender, { secret, ...given }).begin(head, at * 1000);
+  const entry = authenticatorFor(sender, { secret, ...given }).checkHead(head, at * 1000);
   const result = "verify" in entry ? entry.verify(DecodedBody.of(head, Buffer.from(body))) : entry;
   return "status" in result && !(result instanceof Problem) ? result : undefined;
 }

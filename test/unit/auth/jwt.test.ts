@@ -49,7 +49,7 @@ function toHead(...values: string[]) {
 }
 
 async function authenticate(authenticator: Authenticator, ...values: string[]): Promise<HeadResult> {
-  const result = authenticator.begin(toHead(...values), at);
+  const result = authenticator.checkHead(toHead(...values), at);
   return "authenticate" in result ? result.authenticate() : result;
 }
 
@@ -182,7 +182,7 @@ describe("the tokens of RFC 7515", () => {
     );
     const token = `${header}.${payload}.${signature}`;
     const judgeAt = async (seconds: number) => {
-      const result = authenticator.begin(toHead(token), seconds * 1000);
+      const result = authenticator.checkHead(toHead(token), seconds * 1000);
       return "authenticate" in result ? result.authenticate() : result;
     };
 

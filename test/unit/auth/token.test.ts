@@ -7,7 +7,7 @@ import { token } from "../../harness/flow";
 
 /** Why a request is refused; nothing where it is accepted. */
 function refusalBy(authenticator: TokenAuthenticator, rawHeaders: string[], search: string): Problem | undefined {
-  const entry = authenticator.begin({ method: "POST", rawHeaders, search });
+  const entry = authenticator.checkHead({ method: "POST", rawHeaders, search });
   return entry instanceof Problem ? entry : undefined;
 }
 

@@ -1,13 +1,13 @@
 import should from "should";
 import { findDelivery, formatPosition, listPage, parsePosition } from "../../../src/deliveries/lists";
-import { MemoryLog } from "../../../src/deliveries/memory-log";
+import { MemoryList } from "../../../src/deliveries/memory-list";
 import type { Query } from "../../../src/deliveries/queue";
 import { bytes, delivered } from "../../harness/deliveries";
 
 describe("several lists of deliveries", () => {
-  let logs: MemoryLog[];
+  let logs: MemoryList[];
   beforeEach(() => {
-    logs = [new MemoryLog(), new MemoryLog()];
+    logs = [new MemoryList(), new MemoryList()];
   });
 
   /** Adds deliveries that came at these times to a list, their ids being the times. */

@@ -1,10 +1,10 @@
 import should from "should";
 import { senders } from "../../../src/auth/senders/table";
 import type { DuplicateKey } from "../../../src/config/fields";
-import { composeDuplicateKey, isIdLoose, type Known } from "../../../src/deliveries/duplicates";
+import { composeDuplicateKey, isIdLoose, type DeliveryFacts } from "../../../src/deliveries/duplicates";
 import { DecodedBody } from "../../../src/request/decode";
 
-function known({ headers = [], search = "", body = "", ...rest }: Partial<Omit<Known, "body">> & { headers?: string[]; search?: string; body?: string }): Known {
+function known({ headers = [], search = "", body = "", ...rest }: Partial<Omit<DeliveryFacts, "body">> & { headers?: string[]; search?: string; body?: string }): DeliveryFacts {
   const head = { method: "POST", rawHeaders: headers, search };
   return { head, body: DecodedBody.of(head, Buffer.from(body)), id: undefined, isIdLoose: false, ...rest };
 } // prettier-ignore

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import should from "should";
 import type { Delivery, StoredDelivery } from "../../../src/deliveries/delivery";
 import { groupFailures } from "../../../src/deliveries/failures";
-import { MemoryLog } from "../../../src/deliveries/memory-log";
+import { MemoryList } from "../../../src/deliveries/memory-list";
 import {
   type AttemptResult,
   type DeliveryList,
@@ -24,7 +24,7 @@ for (const engine of engines) {
   if (engine.isHere) describe(`a queue in ${engine.name}`, () => testQueue(engine));
 }
 
-describe("the log in memory lists deliveries, and", () => testLists(() => new MemoryLog()));
+describe("the list in memory lists deliveries, and", () => testLists(() => new MemoryList()));
 
 function testQueue(engine: QueueEngine): void {
   let queues: Queues;
@@ -768,7 +768,7 @@ function testQueue(engine: QueueEngine): void {
   if (engine.isShared) describe("is shared, and", () => testShared(create, () => queues, () => queue)); // prettier-ignore
 }
 
-/** A queue, or the log in memory. */
+/** A queue, or the list in memory. */
 type Listed = DeliveryList & Pick<DeliveryQueue, "add">;
 
 function testLists(open: () => Listed | Promise<Listed>): void {

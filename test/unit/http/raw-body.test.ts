@@ -25,7 +25,7 @@ describe("the body of a request that is passed on", () => {
     config: { methods: ["POST"], path: "/devices/:id" },
     maxBodyBytes: 1000,
     authenticator: {
-      begin: () => ({ isUnverified: true, needsBytes: true, verify: () => problems.signatureInvalid }),
+      checkHead: () => ({ isUnverified: true, needsBytes: true, verify: () => problems.signatureInvalid }),
     },
   } as unknown as Endpoint;
   before(async () => {

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import should from "should";
 import type { RefusedRequestFacts } from "../../../src/auth/authenticator";
 import { TokenAuthenticator } from "../../../src/auth/token";
-import type { DeliveryLog, RefusalExplanation } from "../../../src/deliveries/delivery-log";
+import type { DeliveryRecorder, RefusalExplanation } from "../../../src/deliveries/recorder";
 import { problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
 import { Observed, refusedRequest } from "../../harness/observed";
@@ -124,9 +124,11 @@ describe("the log", () => {
         spent += cost;
         return explain(refused);
       });
-      const records = { refused: (...[, , cause]: Parameters<DeliveryLog["refused"]>) => void listed.push(cause()) };
+      const recorder = {
+        addRefused: (...[, , cause]: Parameters<DeliveryRecorder["addRefused"]>) => void listed.push(cause()),
+      };
       const ids = Array.from({ length: 20 }, (_, index) => `node ${index}`);
-      for (const id of ids) observed.deploy({ id, records });
+      for (const id of ids) observed.deploy({ id, recorder });
       logs.splice(0);
       for (let second = 0; second < 10; second++) {
         const end = now + 1000;

@@ -23,7 +23,7 @@ function isAccepted(sender: SenderId, type: string, signature: string, { fields,
   const head = { method: "POST", rawHeaders, search };
   const settings = { publicUrl: "https://hooks.example.com/hook" };
   const secret = sender === "svix" ? "c2VjcmV0" : "secret";
-  const result = authenticatorFor(sender, { settings, secret }).begin(head, at * 1000);
+  const result = authenticatorFor(sender, { settings, secret }).checkHead(head, at * 1000);
   if (!("verify" in result)) return false;
   return "credential" in result.verify(DecodedBody.of(head, Buffer.from(body)));
 }

@@ -15,7 +15,7 @@ const sign = (text: string) => createHmac("sha256", "secret").update(text).diges
 /** The payload of an accepted request, or `refused`. */
 function payloadOf(sender: SenderId, type: string, body: string, ...rawHeaders: string[]): unknown {
   const head = { method: "POST", rawHeaders: ["Content-Type", type, ...rawHeaders], search: "" };
-  const result = authenticatorFor(sender).begin(head, at * 1000);
+  const result = authenticatorFor(sender).checkHead(head, at * 1000);
   if (!("verify" in result)) return "refused";
   const bytes = Buffer.from(body);
   if (result.maxBody && bytes.length > result.maxBody.bytes) return "too large";

@@ -200,7 +200,7 @@ describe("a signature's rules", () => {
       for (const seconds of [420, -420]) {
         const head = { method: "POST", rawHeaders: headers("1", String(at - seconds), "any"), search: "" };
         const why = { kind: "timeOutside", source: "header:X-Time", seconds, tolerance: 10 };
-        should(verifier.begin(head, at * 1000)).eql(why);
+        should(verifier.checkHead(head, at * 1000)).eql(why);
       }
     });
 

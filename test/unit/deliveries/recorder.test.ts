@@ -1,25 +1,25 @@
 import { mock } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import should from "should";
-import { Redactor } from "../../src/auth/redactor";
-import type { Delivery } from "../../src/deliveries/delivery";
+import { Redactor } from "../../../src/auth/redactor";
+import type { Delivery } from "../../../src/deliveries/delivery";
 import {
-  DeliveryLog,
-  type LogTarget,
+  DeliveryRecorder,
+  type RecordTarget,
   maxRecentAttempts,
   maxRefusedPerSecond,
   RecentAttempts,
-} from "../../src/deliveries/delivery-log";
-import { MemoryLog } from "../../src/deliveries/memory-log";
-import { type Change, StoreError } from "../../src/deliveries/queue";
-import type { RequestOutcome } from "../../src/deliveries/record";
-import { problems } from "../../src/request/problem";
-import { bytes, delivered } from "../harness/deliveries";
+} from "../../../src/deliveries/recorder";
+import { MemoryList } from "../../../src/deliveries/memory-list";
+import { type Change, StoreError } from "../../../src/deliveries/queue";
+import type { RequestOutcome } from "../../../src/deliveries/record";
+import { problems } from "../../../src/request/problem";
+import { bytes, delivered } from "../../harness/deliveries";
 
 const secret = "a secret of this node";
 
-/** The log in memory, which counts what it is asked to change. */
-class CountedLog extends MemoryLog {
+/** The list in memory, which counts what it is asked to change. */
+class CountedList extends MemoryList {
   updates = 0;
 
   override update(id: string, change: Change): Promise<void> {
@@ -28,25 +28,25 @@ class CountedLog extends MemoryLog {
   }
 }
 
-describe("the log of deliveries", () => {
-  let memory: CountedLog;
+describe("the recorder of deliveries", () => {
+  let memory: CountedList;
   let starts: RecentAttempts;
   let ids: number;
   let reported: unknown[];
   beforeEach(() => {
-    [memory, starts, ids, reported] = [new CountedLog(undefined, 1000), new RecentAttempts(() => undefined), 0, []];
+    [memory, starts, ids, reported] = [new CountedList(undefined, 1000), new RecentAttempts(() => undefined), 0, []];
   });
 
-  const open = (target: LogTarget = memory, rest: { keepsBodies?: boolean; keepsReplies?: boolean; isQueue?: boolean } = {}) =>
-    new DeliveryLog(target, {
-      ...{ node: "n", redactor: new Redactor([secret]), path: "/hook", starts, newId: () => `refused ${++ids}`, report: (error: unknown) => reported.push(error) },
+  const open = (target: RecordTarget = memory, rest: { keepsBodies?: boolean; keepsReplies?: boolean; isQueue?: boolean } = {}) =>
+    new DeliveryRecorder(target, {
+      ...{ node: "n", redactor: new Redactor([secret]), path: "/hook", recentAttempts: starts, newId: () => `refused ${++ids}`, report: (error: unknown) => reported.push(error) },
       ...{ keepsBodies: true, keepsReplies: true, isQueue: false, ...rest },
     });
-  const come = (id: string, state: RequestOutcome["state"], log = open()) => {
+  const come = (id: string, state: RequestOutcome["state"], recorder = open()) => {
     const { head } = delivered(id);
     const req = { ...head, url: head.path, query: {}, headers: {} };
     const sent = { content: { value: {}, bytes: () => bytes }, bytes, isTest: false };
-    log.came(log.record({ id, body: {}, req, webhook: { credential: "first" } }, sent), { state, answer: "yes" });
+    recorder.add(recorder.record({ id, body: {}, req, webhook: { credential: "first" } }, sent), { state, answer: "yes" });
   };
   const fail = async (id: string, text = `no ${secret}`) => {
     starts.failed(id, (redactor) => redactor.redact(text));
@@ -66,9 +66,9 @@ describe("the log of deliveries", () => {
     });
 
     it("of the last starts, the first error of each, and of old ones no more", async () => {
-      const log = open();
+      const recorder = open();
       const some = Array.from({ length: 3 * maxRecentAttempts }, (_, number) => `id${number}`);
-      for (const id of some) come(id, "succeeded", log);
+      for (const id of some) come(id, "succeeded", recorder);
       for (const id of [...some, ...some]) starts.failed(id, () => "no");
       await turn();
       memory.updates.should.equal(maxRecentAttempts);
@@ -82,14 +82,14 @@ describe("the log of deliveries", () => {
   });
 
   it("notes so many refused requests and handshakes a second, and finds out why only of these", async () => {
-    const log = open();
+    const recorder = open();
     const request = { head: { method: "POST", rawHeaders: ["X-Token", secret, "Host", "h"], search: "?a=1" }, at: 5, ip: "::ffff:192.0.2.1" };
     let explained = 0;
     const explain = () => ({ explanation: { reasons: [] }, error: `${++explained}` });
     // All in one second, however long it takes.
     const { mock: clock } = mock.method(performance, "now", () => 1000);
-    log.greeted(request, 200);
-    for (let count = 0; count < 1000; count++) log.refused(problems.tokenInvalid, request, explain);
+    recorder.addHandshake(request, 200);
+    for (let count = 0; count < 1000; count++) recorder.addRefused(problems.tokenInvalid, request, explain);
     clock.restore();
     (await memory.list({ state: "handshake", limit: 10 })).should.have.length(1);
     (await memory.list({ state: "refused", limit: 1000 })).should.have.length(maxRefusedPerSecond - 1);
@@ -102,7 +102,7 @@ describe("the log of deliveries", () => {
   it("has no queue start the flow once more for it, and does not mind one in trouble", async () => {
     const added: Delivery["state"][] = [];
     const troubled = () => Promise.reject(new StoreError("full"));
-    const queue: LogTarget = { add: ({ state }) => (added.push(state), troubled()), update: troubled };
+    const queue: RecordTarget = { add: ({ state }) => (added.push(state), troubled()), update: troubled };
     come("id", "running", open(queue, { isQueue: true }));
     come("other", "succeeded", open(queue, { isQueue: true }));
     await fail("id");

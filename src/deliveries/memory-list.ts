@@ -21,38 +21,38 @@ import {
 } from "./queue";
 import { findFailure, startsFlow } from "./states";
 
-const maxLogPerNode = 200;
+const maxListedPerNode = 200;
 /** Over all nodes. */
-const maxLogBytes = 20 * 1024 * 1024;
+const maxListBytes = 20 * 1024 * 1024;
 
-interface LogEntry {
+interface ListEntry {
   delivery: Delivery;
   readonly body: Buffer;
   /** Those of its node that have started a flow as well, or none; the oldest first. */
-  readonly among: LogEntry[];
+  readonly among: ListEntry[];
   bytes: number;
   /** When its attempt ended, in ms since the epoch, if known. */
   ended: number | undefined;
 }
 
 /** Every request passes it, so nothing is serialized, and only small parts of large buffers are copied. */
-export class MemoryLog implements DeliveryList {
+export class MemoryList implements DeliveryList {
   /** The oldest first. */
-  readonly #entries = new Map<string, LogEntry>();
-  readonly #nodes = new Map<string, { readonly started: LogEntry[]; readonly others: LogEntry[] }>();
+  readonly #entries = new Map<string, ListEntry>();
+  readonly #nodes = new Map<string, { readonly started: ListEntry[]; readonly others: ListEntry[] }>();
   readonly #changed: () => void;
   readonly #maxPerNode: number;
   readonly #maxBytes: number;
   #bytes = 0;
 
   /** @param changed called whenever a delivery is new or has changed */
-  constructor(changed: () => void = () => undefined, maxPerNode = maxLogPerNode, maxBytes = maxLogBytes) {
+  constructor(changed: () => void = () => undefined, maxPerNode = maxListedPerNode, maxBytes = maxListBytes) {
     this.#changed = changed;
     this.#maxPerNode = maxPerNode;
     this.#maxBytes = maxBytes;
   }
 
-  /** Ignores a delivery that is larger than the log, or has a known id. */
+  /** Ignores a delivery that is larger than the list, or has a known id. */
   add(delivery: Delivery, body: Buffer): Promise<void> {
     const own = ownMemory(body);
     const bytes = measure(delivery, own);
@@ -63,7 +63,7 @@ export class MemoryLog implements DeliveryList {
     const { started, others } = node;
     // Strangers can send as many of the others as they like.
     const among = startsFlow(delivery.state) ? started : others;
-    const entry: LogEntry = { delivery, body: own, among, bytes, ended: undefined };
+    const entry: ListEntry = { delivery, body: own, among, bytes, ended: undefined };
     this.#entries.set(delivery.id, entry);
     this.#bytes += bytes;
     among.push(entry);
@@ -150,7 +150,7 @@ export class MemoryLog implements DeliveryList {
   }
 
   /** Mostly the oldest, which is also the oldest of its node. */
-  #drop(entry: LogEntry | undefined): void {
+  #drop(entry: ListEntry | undefined): void {
     if (!entry) return;
     entry.among.splice(entry.among.indexOf(entry), 1);
     this.#entries.delete(entry.delivery.id);
@@ -169,7 +169,7 @@ function measure({ head, webhook, answer = "", error = "" }: Delivery, { buffer 
   return frameBytes + buffer.byteLength + told + fields;
 }
 
-function listAttempts({ delivery: { at, attempt, error }, ended }: LogEntry): Attempt[] {
+function listAttempts({ delivery: { at, attempt, error }, ended }: ListEntry): Attempt[] {
   if (attempt === 0) return [];
   return [{ at, ...(ended !== undefined && { ended }), ...(error !== undefined && { error }) }];
 }

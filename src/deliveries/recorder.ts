@@ -15,7 +15,7 @@ export const maxRefusedPerSecond = 10;
 const nothing = Buffer.alloc(0);
 
 /** The memory, or the store of the settings file. */
-export type LogTarget = Pick<DeliveryQueue, "add" | "update">;
+export type RecordTarget = Pick<DeliveryQueue, "add" | "update">;
 
 export interface RefusalExplanation {
   readonly explanation: Explanation;
@@ -23,7 +23,7 @@ export interface RefusalExplanation {
   readonly error: string | undefined;
 }
 
-interface LogOptions {
+interface RecorderOptions {
   /** The id of its node. */
   readonly node: string;
   readonly redactor: Redactor;
@@ -32,19 +32,19 @@ interface LogOptions {
   readonly keepsReplies: boolean;
   /** Whether the target is a queue, which would start unfinished deliveries. */
   readonly isQueue: boolean;
-  readonly starts: RecentAttempts;
+  readonly recentAttempts: RecentAttempts;
   /** For requests without a message. */
   readonly newId: () => string;
   /** Receives what is no trouble of the store: a store reports its troubles itself. */
   readonly report: (error: unknown) => void;
 }
 
-export class DeliveryLog {
-  readonly #target: LogTarget;
-  readonly #options: LogOptions;
+export class DeliveryRecorder {
+  readonly #target: RecordTarget;
+  readonly #options: RecorderOptions;
   readonly #refused = new RateBound(maxRefusedPerSecond);
 
-  constructor(target: LogTarget, options: LogOptions) {
+  constructor(target: RecordTarget, options: RecorderOptions) {
     this.#target = target;
     this.#options = options;
   }
@@ -53,7 +53,7 @@ export class DeliveryLog {
     return this.#options.keepsReplies;
   }
 
-  /** An accepted request, before its flow is started. `came` follows. */
+  /** Makes the record of an accepted request, before its flow is started; `add` follows. */
   record(message: IncomingDelivery, sent: SentRequest): RecordedRequest {
     const { node, redactor, keepsBodies } = this.#options;
     const { delivery, body } = recordRequest(node, redactor, message, sent, keepsBodies);
@@ -62,25 +62,25 @@ export class DeliveryLog {
   }
 
   /** A request has started its flow, or is a duplicate. */
-  came({ delivery: recorded, body }: RecordedRequest, outcome: RequestOutcome): void {
+  add({ delivery: recorded, body }: RecordedRequest, outcome: RequestOutcome): void {
     const delivery = { ...recorded, ...this.#withoutAnswer(outcome) };
-    if (outcome.state === "duplicate") return this.#add(delivery, nothing);
-    this.#started(delivery, body);
+    if (outcome.state === "duplicate") return this.#write(delivery, nothing);
+    this.#addStarted(delivery, body);
   }
 
-  replayed({ delivery, body }: StoredDelivery, state: Delivery["state"]): void {
-    this.#started({ ...delivery, state }, body);
+  addReplay({ delivery, body }: StoredDelivery, state: Delivery["state"]): void {
+    this.#addStarted({ ...delivery, state }, body);
   }
 
   /** The flow has replied, or not in time. */
-  answered(id: string, change: Change): void {
-    this.#update(id, this.#withoutAnswer(change));
+  update(id: string, change: Change): void {
+    this.#settle(this.#target.update(id, this.#withoutAnswer(change)));
   }
 
   /** A node has reported an error about the message. Where the flow replies, the reply decides. @returns the error */
-  failed(id: string, isAnswered: boolean, describe: (redactor: Redactor) => string): string {
+  fail(id: string, isAnswered: boolean, describe: (redactor: Redactor) => string): string {
     const error = describe(this.#options.redactor);
-    this.#update(id, isAnswered ? { error } : { state: "failed", error });
+    this.update(id, isAnswered ? { error } : { state: "failed", error });
     return error;
   }
 
@@ -89,7 +89,7 @@ export class DeliveryLog {
   }
 
   /** @param explain called only if the request is recorded, as it takes time */
-  refused(
+  addRefused(
     { name, status }: Problem,
     request: RefusedRequestFacts | undefined,
     explain: () => RefusalExplanation,
@@ -104,14 +104,14 @@ export class DeliveryLog {
     });
   }
 
-  greeted(request: RefusedRequestFacts, status: number): void {
+  addHandshake(request: RefusedRequestFacts, status: number): void {
     if (this.#refused.take()) this.#note(request, { status, state: "handshake" });
   }
 
-  #started(delivery: Delivery, body: Buffer): void {
+  #addStarted(delivery: Delivery, body: Buffer): void {
     const isAnswered = delivery.state === "running";
-    this.#options.starts.add(delivery.id, { log: this, isAnswered });
-    this.#add(isAnswered && this.#options.isQueue ? { ...delivery, state: "succeeded" } : delivery, body);
+    this.#options.recentAttempts.add(delivery.id, { recorder: this, isAnswered });
+    this.#write(isAnswered && this.#options.isQueue ? { ...delivery, state: "succeeded" } : delivery, body);
   }
 
   #note(request: RefusedRequestFacts, outcome: Pick<Delivery, "state"> & Partial<Delivery>): void {
@@ -120,7 +120,7 @@ export class DeliveryLog {
     const shape = describeShape(head, redactor);
     const noted = { method: head.method, path, ...shape, ip: normaliseAddress(ip) ?? "" };
     const size = body?.length ?? countCharacters(head);
-    this.#add({ id: newId(), node, at, ...outcome, attempt: 0, head: noted, size }, nothing);
+    this.#write({ id: newId(), node, at, ...outcome, attempt: 0, head: noted, size }, nothing);
   }
 
   #withoutAnswer<Part extends Pick<Delivery, "answer">>(part: Part): Omit<Part, "answer"> {
@@ -129,12 +129,8 @@ export class DeliveryLog {
     return rest;
   }
 
-  #add(delivery: Delivery, body: Buffer): void {
+  #write(delivery: Delivery, body: Buffer): void {
     this.#settle(this.#target.add(delivery, this.#options.keepsBodies ? body : nothing));
-  }
-
-  #update(id: string, change: Change): void {
-    this.#settle(this.#target.update(id, change));
   }
 
   #settle(written: Promise<void>): void {
@@ -147,18 +143,18 @@ export class DeliveryLog {
 /** A store reports its troubles itself. */
 export const ignoreTrouble = (): void => undefined;
 
-/** How many of the last starts are watched for errors, over all nodes. */
+/** How many of the last attempts are watched for errors, over all nodes. */
 export const maxRecentAttempts = 1000;
 
-interface Start {
-  readonly log: DeliveryLog;
+interface RecentAttempt {
+  readonly recorder: DeliveryRecorder;
   readonly isAnswered: boolean;
 }
 
-/** The last starts of flows that are not followed, by the ids of their messages. */
+/** The last attempts of flows that are not followed, by the ids of their messages. */
 export class RecentAttempts {
   readonly #report: (node: string, id: string, error: string) => void;
-  readonly #starts = new Map<string, Start>();
+  readonly #attempts = new Map<string, RecentAttempt>();
   /** Their ids in a ring: a `Map` finds its first key slowly after many deletions. */
   readonly #ids: string[] = [];
   #next = 0;
@@ -168,24 +164,24 @@ export class RecentAttempts {
     this.#report = report;
   }
 
-  add(id: string, start: Start): void {
-    this.#starts.delete(this.#ids[this.#next] ?? "");
+  add(id: string, attempt: RecentAttempt): void {
+    this.#attempts.delete(this.#ids[this.#next] ?? "");
     this.#ids[this.#next] = id;
     this.#next = (this.#next + 1) % maxRecentAttempts;
-    this.#starts.set(id, start);
+    this.#attempts.set(id, attempt);
   }
 
   /** A node has reported an error about any message. */
   failed(id: string, describe: (redactor: Redactor) => string): void {
     // A flow may fail before the delivery is listed.
     setImmediate(() => {
-      const start = this.#starts.get(id);
+      const attempt = this.#attempts.get(id);
       // Only the first error of a delivery is recorded: later ones follow from it.
-      this.#starts.delete(id);
-      if (!start) return;
-      const error = start.log.failed(id, start.isAnswered, describe);
+      this.#attempts.delete(id);
+      if (!attempt) return;
+      const error = attempt.recorder.fail(id, attempt.isAnswered, describe);
       // The reply shows how the flow ended.
-      if (!start.isAnswered) this.#report(start.log.node, id, error);
+      if (!attempt.isAnswered) this.#report(attempt.recorder.node, id, error);
     });
   }
 }
