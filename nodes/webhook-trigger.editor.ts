@@ -4,28 +4,25 @@ import { type CredentialName, defaults, type SavedFields, withDefaults } from ".
 import { editorHost } from "./editor/deliveries/editor-host";
 import { useHost } from "./editor/deliveries/host";
 import { addTab, removeTab } from "./editor/deliveries/tab";
-import { generatePath, hasNoCredential, prepareCredentials, showCredentialHints } from "./editor/form/credentials";
+import { generatePath, prepareCredentials, showCredentialHints } from "./editor/form/credentials";
 import { showCustom } from "./editor/form/custom";
 import {
-  knownPublicUrl,
-  fields,
   fillInDefaults,
-  findRow,
   form,
   input,
-  inputValue,
   isSame,
-  isUsed,
   operatorDefaults,
   prepareMessages,
   prepareMethods,
+  readForm,
   removeDefaults,
   settingsValidator,
   showMessages,
+  showRows,
   showUnlisted,
   updateEvent,
+  updateForm,
   validator,
-  valuesInForm,
   type WebhookNode,
 } from "./editor/form/form-state";
 import { namesOfOutputs, prepareFilter } from "./editor/form/filter";
@@ -41,6 +38,19 @@ declare const RED: Editor;
 
 useHost(editorHost);
 registerWatch();
+
+/** What the form shows of its state: every field may affect the others. */
+const parts = [
+  showRows,
+  showCustom,
+  showWhere,
+  showSettings,
+  showMessages,
+  showCredentialHints,
+  showHandover,
+  showCommand,
+  showSections,
+];
 
 RED.nodes.registerType<SavedFields>("webhook-trigger", {
   category: "network",
@@ -122,17 +132,17 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
       // Node-RED's own event of each field while it opens the form, in which nothing has changed.
       if (target.hasAttribute("skipValidation")) return;
       hideResult();
-      showState(this);
+      updateForm(this, parts);
     });
-    form().on(updateEvent, () => showState(this));
-    showState(this);
+    form().on(updateEvent, () => updateForm(this, parts));
+    updateForm(this, parts);
   },
   oneditresize() {
     fitTray();
   },
   oneditsave() {
     const saved = withDefaults(this);
-    const { methods, events, conditions, scheme, senderSettings } = valuesInForm(this);
+    const { methods, events, conditions, scheme, senderSettings } = readForm(this).values;
     if (!isSame(methods, saved.methods)) this.methods = methods;
     if (!isSame(events, saved.events)) this.events = events;
     if (!isSame(conditions, saved.conditions)) this.conditions = conditions;
@@ -145,7 +155,6 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
 });
 
 function prepare(node: WebhookNode): void {
-  form().data("node", node.id);
   fillInDefaults(node);
   prepareMethods(node);
   prepareFilter(node);
@@ -160,25 +169,9 @@ function prepare(node: WebhookNode): void {
   prepareCommand(node);
   prepareStatus(node);
   const { relativePath = "" } = operatorDefaults();
-  if (inputValue("relativePath") !== relativePath || !hasNoCredential()) return;
+  const { values, credentials } = readForm(node);
+  if (values.relativePath !== relativePath || Object.values(credentials).some(Boolean)) return;
   // It is new.
   if (relativePath === "") input("relativePath").val(generatePath());
   fillInNew(node);
-}
-
-/** Every field may affect the others. */
-function showState(node: WebhookNode): void {
-  const values = valuesInForm(node);
-  for (const field of fields) findRow(field).toggle(isUsed(field, values));
-  const isCustom = isUsed("scheme", values);
-  $("#webhook-trigger-schemeOf").closest(".form-row").toggle(isCustom);
-  $("#webhook-trigger-custom").toggle(isCustom);
-  if (isCustom) showCustom();
-  showWhere(node);
-  showSettings(node, knownPublicUrl(values));
-  showMessages(node);
-  showCredentialHints(node);
-  showHandover(node);
-  showCommand(node);
-  showSections(node);
 }

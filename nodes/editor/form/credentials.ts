@@ -1,6 +1,5 @@
 // Tokens and secrets in the form.
 
-import type { Sender } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
 import { type CredentialName, credentialNames, rules, tokenLength } from "../../../src/config/fields";
 import { isEnvironmentValue } from "../../../src/config/values";
@@ -9,29 +8,29 @@ import {
   findRecipe,
   findSender,
   form,
+  type FormState,
   input,
   inputValue,
-  isUsed,
   keptPassword,
   linkToDocs,
+  readForm,
+  showElement,
   showNote,
   updateEvent,
-  valuesInForm,
   type WebhookNode,
 } from "./form-state";
 
 declare const RED: Editor;
 
-/** A new credential; nothing when none is set, or it is saved. */
-function knownCredential(name: CredentialName): string | undefined {
-  const value = inputValue(name);
-  return value === "" || value === keptPassword ? undefined : value;
+/** Whether a credential is neither missing nor saved. */
+function isNewCredential(value: string): boolean {
+  return value !== "" && value !== keptPassword;
 }
 
 /** A new credential that is no environment variable and breaks no rule. */
-export function credentialToGive(name: CredentialName): string | undefined {
-  const value = knownCredential(name);
-  if (value === undefined || isEnvironmentValue(value)) return undefined;
+export function credentialToGive({ credentials }: FormState, name: CredentialName): string | undefined {
+  const value = credentials[name];
+  if (!isNewCredential(value) || isEnvironmentValue(value)) return undefined;
   return (name === "token" || name === "secondToken") && rules[name](value) ? undefined : value;
 }
 
@@ -62,7 +61,7 @@ function prepareCredential(node: WebhookNode, name: Exclude<CredentialName, "use
   const show = $("<button>", { type: "button", id: `webhook-trigger-${name}-show`, class: "red-ui-button" });
   show.append($("<i>")).insertAfter(field);
   const update = (isVisible: boolean) => {
-    const isNew = knownCredential(name) !== undefined;
+    const isNew = isNewCredential(inputValue(name));
     const visible = isVisible && isNew;
     field.attr("type", visible ? "text" : "password");
     const label = node._(`label.${name}`);
@@ -105,16 +104,12 @@ export function removeGenerated(name: CredentialName): void {
 
 /** Generates missing credentials that the user chooses. */
 export function enterMissing(node: WebhookNode): void {
-  const values = valuesInForm(node);
-  const isChosen = findSender(values.sender)?.secretIsChosen ?? false;
+  const { used, credentials, sender } = readForm(node);
+  const isChosen = sender?.secretIsChosen ?? false;
   const chosen: CredentialName[] = ["token", "password", "verifyToken", ...(isChosen ? (["secret"] as const) : [])];
   for (const name of chosen) {
-    if (isUsed(name, values) && inputValue(name) === "") enterCredential(name, generateToken());
+    if (used.has(name) && credentials[name] === "") enterCredential(name, generateToken());
   }
-}
-
-export function hasNoCredential(): boolean {
-  return credentialNames.every((name) => inputValue(name) === "");
 }
 
 /** 30 random bytes are exactly 40 characters of base64url (RFC 4648 §5). */
@@ -133,10 +128,11 @@ export function generatePath(): string {
 
 // Hints about credentials.
 
-export function showCredentialHints(node: WebhookNode): void {
-  const { sender } = valuesInForm(node);
+export function showCredentialHints(state: FormState): void {
+  const { node, credentials } = state;
+  const { sender } = state.values;
   const name = shortName(sender);
-  const known: Sender | undefined = name === "" ? undefined : findSender(sender);
+  const known = name === "" ? undefined : state.sender;
   const kind = classifySecret(sender);
   const { secretBegins: begins, where } = known ?? {};
   const secretHints = [
@@ -144,28 +140,29 @@ export function showCredentialHints(node: WebhookNode): void {
     ...(where ? [node._("sender.where", { name, where })] : []),
     ...(begins ? [node._("secret.begins", { begins })] : []),
   ];
-  const isSecretSaved = inputValue("secret") === keptPassword;
-  $("#webhook-trigger-hint-token").text(composeTokenHint(node, name));
-  $("#webhook-trigger-hint-password").text(inputValue("password") === keptPassword ? node._("credential.kept") : "");
-  $("#webhook-trigger-note-guarded").toggle(RED.settings.webhookTriggerHasNodeAuth);
+  const isSecretSaved = credentials.secret === keptPassword;
+  $("#webhook-trigger-hint-token").text(composeTokenHint(state, name));
+  $("#webhook-trigger-hint-password").text(credentials.password === keptPassword ? node._("credential.kept") : "");
+  showElement($("#webhook-trigger-note-guarded"), RED.settings.webhookTriggerHasNodeAuth);
   $("#webhook-trigger-hint-secret").text(isSecretSaved ? node._("credential.kept") : secretHints.join(" "));
-  showNote("#webhook-trigger-note-secret", describeDoubt(node, known));
-  $("#webhook-trigger-secret-make").toggle(["chosen", "anyLength", "shared"].includes(kind));
+  showNote("#webhook-trigger-note-secret", describeDoubt(state));
+  showElement($("#webhook-trigger-secret-make"), ["chosen", "anyLength", "shared"].includes(kind));
   if (!known) return;
   $("#webhook-trigger-hint-token, #webhook-trigger-hint-secret").append(" ", linkToDocs(node, known.docs, name));
 }
 
-function composeTokenHint(node: WebhookNode, name: string): string {
-  if (inputValue("token") === keptPassword) return node._("credential.kept");
+function composeTokenHint({ node, values, credentials: { token } }: FormState, name: string): string {
+  if (token === keptPassword) return node._("credential.kept");
   // A copied or imported node has lost its token.
-  if (inputValue("token") === "" && !isCredentialChanged("token")) return node._("token.lost");
+  if (token === "" && !isCredentialChanged("token")) return node._("token.lost");
   // A recipe says more, below the list.
-  return name === "" || findRecipe(inputValue("sender")) ? "" : node._("secret.chosen", { name });
+  return name === "" || findRecipe(values.sender) ? "" : node._("secret.chosen", { name });
 }
 
 /** Says why a new secret is hardly the sender's; empty where it may be. */
-function describeDoubt(node: WebhookNode, sender: Sender | undefined): string {
-  const secret = credentialToGive("secret");
+function describeDoubt(state: FormState): string {
+  const { node, sender } = state;
+  const secret = credentialToGive(state, "secret");
   if (secret === undefined) return "";
   if (secret.trim() !== secret) return node._("whyNot.secretBlank");
   const { secretBegins: prefix, scheme } = sender ?? {};

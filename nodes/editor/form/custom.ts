@@ -2,7 +2,7 @@
 
 import { algorithms, encodings, keyFormats, timeUnits } from "../../../src/auth/senders/sender";
 import { isObject, tryParseJson } from "../../../src/config/values";
-import { formatScheme, input, inputValue, type WebhookNode } from "./form-state";
+import { type FormState, formatScheme, input, inputValue, showElement, type WebhookNode } from "./form-state";
 
 /** As it is entered: whether it is right is checked as for every field. */
 type CustomScheme = Readonly<Record<string, unknown>>;
@@ -71,12 +71,16 @@ export function prepareCustom(node: WebhookNode): void {
 }
 
 /** Shows what the JSON says, but leaves alone what is being typed. What belongs to a time or a question comes with it. */
-export function showCustom(): void {
+export function showCustom({ used }: FormState): void {
+  const isCustom = used.has("scheme");
+  showElement($("#webhook-trigger-schemeOf").closest(".form-row"), isCustom);
+  showElement($("#webhook-trigger-custom"), isCustom);
+  if (!isCustom) return;
   const scheme = readScheme();
   for (const [name, { path, format = asText, others }] of Object.entries(rows)) {
     const control = $(`#webhook-trigger-custom-${name}`).prop("disabled", !scheme);
     const isMember = ["ts", "handshake"].includes(path[0]) && !others;
-    control.closest(".form-row").toggle(!isMember || isObject(scheme?.[path[0]]));
+    showElement(control.closest(".form-row"), !isMember || isObject(scheme?.[path[0]]));
     if (!control.is(":focus")) control.val(scheme ? format(readMember(scheme, path)) : "");
   }
 }

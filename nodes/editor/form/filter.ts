@@ -6,16 +6,13 @@ import { isObject, isTrue, text } from "../../../src/config/values";
 import { askForPage, everything } from "../deliveries/api";
 import {
   asList,
-  filterInForm,
   findSender,
   form,
-  getReport,
+  type FormState,
   input,
-  inputValue,
   isSame,
-  isTicked,
+  showElement,
   updateEvent,
-  valuesInForm,
   type WebhookNode,
 } from "./form-state";
 
@@ -75,21 +72,16 @@ function addRow(node: WebhookNode, field: "events" | "conditions", ...controls: 
   return row;
 }
 
-function eventsInForm(node: WebhookNode): readonly string[] {
-  return asList(filterInForm(node).events).map(text);
-}
-
 /** Renews what depends on the events: the names that are offered, and the outputs. */
-export function showFilter(node: WebhookNode): void {
-  const events = eventsInForm(node);
-  offerEvents(node, events);
-  $("#webhook-trigger-note-no-event").toggle(events.length > 0 && isWithoutEvents());
-  $("#node-input-outputs").val(mapOutputs(withDefaults(node), { ...valuesInForm(node), events }));
+export function showFilter(state: FormState): void {
+  const { node, values } = state;
+  offerEvents(state);
+  showElement($("#webhook-trigger-note-no-event"), asList(values.events).length > 0 && isWithoutEvents(values));
+  $("#node-input-outputs").val(mapOutputs(withDefaults(node), values));
 }
 
 /** Whether the requests of the sender have no event, so that a list of events lets none through. */
-function isWithoutEvents(): boolean {
-  const sender = inputValue("sender");
+function isWithoutEvents({ sender }: SavedFields): boolean {
   return sender === "" || (findSender(sender) !== undefined && !hasEvent(sender));
 }
 
@@ -114,13 +106,14 @@ async function learnEvents(node: WebhookNode): Promise<void> {
 }
 
 /** Offers events that were received, and others that the sender documents. */
-function offerEvents(node: WebhookNode, chosen: readonly string[]): void {
-  const received = new Set([...(getReport().filteredEvents ?? []), ...((form().data(learnt) ?? []) as readonly string[])]); // prettier-ignore
-  const documented = findDocumentedEvents(inputValue("sender")).filter((event) => !received.has(event));
+function offerEvents({ node, values, report }: FormState): void {
+  const chosen = asList(values.events);
+  const received = new Set([...(report.filteredEvents ?? []), ...((form().data(learnt) ?? []) as readonly string[])]); // prettier-ignore
+  const documented = findDocumentedEvents(values.sender).filter((event) => !received.has(event));
   for (const [group, events] of Object.entries({ received: [...received], documented })) {
     const offered = events.filter((event) => !chosen.includes(event)).slice(0, maxOffered);
     const place = $(`#webhook-trigger-offered-${group}`);
-    place.closest(".webhook-trigger-offer").toggle(offered.length > 0);
+    showElement(place.closest(".webhook-trigger-offer"), offered.length > 0);
     // A button that has the focus stays while nothing changes.
     if (isSame(place.data("offered"), offered)) continue;
     place.data("offered", offered);
@@ -165,13 +158,13 @@ export function namesOfOutputs({
   return names.length > 0 ? names : [""];
 }
 
-export function describeFilter(node: WebhookNode): string {
-  const events = eventsInForm(node);
-  const conditions = asList(filterInForm(node).conditions);
+export function describeFilter({ node, values }: FormState): string {
+  const events = asList(values.events).map(text);
+  const conditions = asList(values.conditions);
   if (events.length + conditions.length === 0) return node._("filter.none");
   const named = events.length > 3 ? node._("filter.events", { count: String(events.length) }) : events.join(", ");
   const parts = events.length > 0 ? [node._("filter.only", { events: named })] : [];
   if (conditions.length > 0) parts.push(node._("filter.conditions", { count: String(conditions.length) }));
-  if (isTicked("outputPerEvent") && events.length > 0) parts.push(node._("filter.outputs"));
+  if (isTrue(values.outputPerEvent) && events.length > 0) parts.push(node._("filter.outputs"));
   return parts.join(", ");
 }

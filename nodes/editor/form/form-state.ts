@@ -1,4 +1,4 @@
-// The fields of the form: their values, the rules of the runtime for them, and the messages about broken ones.
+// The state of the form: read once per event, by the rules of the runtime, and shown by each part of the form.
 
 import type { NodeReport } from "../../../src/admin/node-health";
 import { readSecret, type Recipe, schemeForSecret, type Sender, type Settings, usesCertificate } from "../../../src/auth/senders/sender"; // prettier-ignore
@@ -50,6 +50,56 @@ export function form(): JQuery {
   return $(".webhook-trigger-form");
 }
 
+/** The open form as it was read at an event. */
+export interface FormState {
+  readonly node: WebhookNode;
+  /** As they would be saved. */
+  readonly values: SavedFields;
+  /** As they are entered; a saved password is `keptPassword`. */
+  readonly credentials: Readonly<Record<CredentialName, string>>;
+  /** Nothing without a sender, and for one from the environment. */
+  readonly sender: Sender | undefined;
+  /** The fields that are used with the values of the others. */
+  readonly used: ReadonlySet<Field>;
+  readonly broken: ReadonlyMap<Field, BrokenRule>;
+  /** Of the node as it is deployed; empty where it is not. */
+  readonly report: Partial<NodeReport>;
+}
+
+export function readForm(node: WebhookNode): FormState {
+  const values = readValues(node);
+  const entered = credentialNames.map((name) => [name, inputValue(name)]);
+  const credentials = Object.fromEntries(entered) as Record<CredentialName, string>;
+  const valueOf = (field: Field) => (isCredential(field) ? credentials[field] : getValue(values, field));
+  const broken = checkedFields.flatMap((field) => {
+    const rule = findBreach(field, valueOf(field), values);
+    return rule ? [[field, rule] as const] : [];
+  });
+  return {
+    node,
+    values,
+    credentials,
+    sender: findSender(values.sender),
+    used: new Set(fields.filter((field) => isUsed(field, values))),
+    broken: new Map(broken),
+    report: getReport(),
+  };
+}
+
+/** Empty for a setting that is not given. */
+function getValue(values: SavedFields, field: Exclude<Field, CredentialName>): unknown {
+  return isSetting(field) ? (values.senderSettings[field] ?? "") : values[field];
+}
+
+const stateKey = "state";
+
+/** Has each part of the form show the state of now, which Node-RED's validators get as well. */
+export function updateForm(node: WebhookNode, parts: readonly ((state: FormState) => void)[]): void {
+  const state = readForm(node);
+  form().data(stateKey, state);
+  for (const show of parts) show(state);
+}
+
 /** Triggered on the form when something that it shows has changed outside of its fields. */
 export const updateEvent = "webhook-trigger-update";
 
@@ -64,12 +114,16 @@ export function inputValue(field: Field): string {
 }
 
 /** The value of a field, or whether a checkbox is ticked. */
-export function fieldValue(field: Field): string | boolean {
+function fieldValue(field: Field): string | boolean {
   return input(field).is(":checkbox") ? Boolean(input(field).prop("checked")) : inputValue(field);
 }
 
 export function findRow(field: Field): JQuery {
   return input(field).closest(".form-row");
+}
+
+function isSetting(field: Field): field is SettingField {
+  return settingFields.some((name) => name === field);
 }
 
 function isCredential(field: Field): field is CredentialName {
@@ -111,8 +165,7 @@ export const fields: readonly Field[] = [
   ...settingFields,
 ];
 
-/** As it would be saved. */
-export function valuesInForm(node: WebhookNode): SavedFields {
+function readValues(node: WebhookNode): SavedFields {
   const saved = withDefaults(node);
   const values = {
     ...saved,
@@ -123,8 +176,9 @@ export function valuesInForm(node: WebhookNode): SavedFields {
   };
   for (const field of plainFields) {
     const value = fieldValue(field);
-    // A ticked box equals the text `true`, and digits equal a number.
-    if (String(saved[field]) !== String(value)) Object.assign(values, { [field]: value });
+    // A ticked box equals the text `true`, and digits equal a number. A text is one, also where it was written by hand.
+    if (typeof defaults[field] === "string" || String(saved[field]) !== String(value))
+      Object.assign(values, { [field]: value });
   }
   return values;
 }
@@ -191,8 +245,8 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** As they would be saved; empty rows are left out. */
-export function filterInForm(node: WebhookNode): Pick<SavedFields, "events" | "conditions"> {
+/** Empty rows are left out. */
+function filterInForm(node: WebhookNode): Pick<SavedFields, "events" | "conditions"> {
   const saved = withDefaults(node);
   const rows = (field: "events" | "conditions") =>
     input(field)
@@ -267,13 +321,7 @@ export function prepareBox(node: WebhookNode, field: BoxField): void {
   showUnlisted(field, value);
 }
 
-/** Not for an environment variable. */
-export function isTicked(field: BoxField): boolean {
-  return String(fieldValue(field)) === "true";
-}
-
-/** Empty where the node is not deployed. */
-export function getReport(): Partial<NodeReport> {
+function getReport(): Partial<NodeReport> {
   return (form().data("report") ?? {}) as Partial<NodeReport>;
 }
 
@@ -283,7 +331,8 @@ export function setReport(report: Partial<NodeReport> = {}): void {
 
 /** Shows a note with a text, or hides it. */
 export function showNote(selector: string, text: string): void {
-  const note = $(selector).toggle(text !== "");
+  const note = $(selector);
+  showElement(note, text !== "");
   updateText(note.find("span:not(:has(*))").first(), text);
 }
 
@@ -303,7 +352,7 @@ export function validator(field: Field): Validator<SavedFields> {
   return function (value, _options) {
     const usual: Partial<Record<Field, unknown>> = defaults;
     // The node may be older than the field.
-    const broken = brokenRule(this, field, value === undefined ? usual[field] : value);
+    const broken = findBreach(field, value === undefined ? usual[field] : value, currentValues(this));
     return broken ? ruleText(this, broken) : true;
   };
 }
@@ -314,7 +363,7 @@ export function settingsValidator(): Validator<SavedFields> {
     const settings = (value ?? {}) as SavedFields["senderSettings"];
     const fields = ["publicUrl", "signatureHeader", "timestampHeader", "topicArn", "webhookId", "alg"] as const;
     for (const field of fields) {
-      const broken = brokenRule(this, field, settings[field] ?? "");
+      const broken = findBreach(field, settings[field] ?? "", currentValues(this));
       if (broken) return ruleText(this, broken);
     }
     return true;
@@ -326,9 +375,13 @@ function ruleText(node: WebhookNode, rule: BrokenRule): string {
   return rule === "storeMissing" ? node._("guaranteed.closed") : node._(`rules.${rule}`);
 }
 
-export function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
-  const isOpen = form().data("node") === node.id;
-  const values = isOpen ? valuesInForm(node) : withDefaults(node);
+/** Those in the form, while it is open. */
+function currentValues(node: WebhookNode): SavedFields {
+  const open = form().data(stateKey) as FormState | undefined;
+  return open?.node.id === node.id ? open.values : withDefaults(node);
+}
+
+function findBreach(field: Field, value: unknown, values: SavedFields): BrokenRule | undefined {
   if (hasEnvironmentValue(value) || !isUsed(field, values)) return undefined;
   if (isCredential(field) && value === keptPassword) return undefined;
   return checks[field]?.(value, values);
@@ -414,7 +467,7 @@ export function linkToDocs(node: WebhookNode, href: string, name: string): JQuer
 }
 
 /** Whether a field is used with the others; with a method from the environment, the fields of all methods. */
-export function isUsed(field: Field, values: SavedFields): boolean {
+function isUsed(field: Field, values: SavedFields): boolean {
   const { verificationMethod: method, sender } = values;
   const isUnknown = isEnvironmentValue(method);
   const signs = isUnknown || method === "signature";
@@ -465,25 +518,12 @@ function usesSignedUrl({ scheme, senderSettings }: SavedFields): boolean {
 
 const checkedFields = Object.keys(checks) as readonly Field[];
 
-/** The broken rules of the open form. */
-export function brokenRules(node: WebhookNode): Map<Field, BrokenRule> {
-  const { methods, scheme, events, conditions } = valuesInForm(node);
-  const objects: Partial<Record<Field, unknown>> = { methods, scheme, events, conditions };
-  const found = checkedFields.map((field) => {
-    return [field, brokenRule(node, field, field in objects ? objects[field] : fieldValue(field))] as const;
-  });
-  return new Map(found.flatMap(([field, rule]) => (rule ? [[field, rule]] : [])));
-}
-
 /** Where a sender puts the token; nothing where it signs, or the place is not known. */
-export function findTokenPlace(
-  node: WebhookNode,
-  values: SavedFields,
-): Pick<TokenAccess, "method" | "name"> | undefined {
+export function findTokenPlace({ values, broken }: FormState): Pick<TokenAccess, "method" | "name"> | undefined {
   const { verificationMethod: method } = values;
   if (method !== "header" && method !== "query") return undefined;
   const name = values[placementField[method]];
-  const isKnown = !isEnvironmentValue(name) && !brokenRule(node, placementField[method], name);
+  const isKnown = !isEnvironmentValue(name) && !broken.has(placementField[method]);
   return isKnown ? { method, name } : undefined;
 }
 
@@ -495,14 +535,23 @@ export function findSecretHeader({ verificationMethod, sender, senderSettings }:
 
 // Messages under the fields.
 
-export function showMessages(node: WebhookNode): void {
-  const broken = brokenRules(node);
+/** Shows the rows of the fields that are used. */
+export function showRows({ used }: FormState): void {
+  for (const field of fields) showElement(findRow(field), used.has(field));
+}
+
+/** `jQuery.toggle` has the browser compute the style of each element. */
+export function showElement(element: JQuery, isShown: boolean): void {
+  element.css("display", isShown ? "" : "none");
+}
+
+export function showMessages({ node, values, broken }: FormState): void {
   for (const field of checkedFields) {
     const rule = broken.get(field);
     input(field).attr("aria-invalid", String(rule !== undefined));
     // Node-RED marks a field only when it changes itself.
     input(field).toggleClass("input-error", rule !== undefined);
-    const entry = rule === "allowFrom" ? findUnreadable(inputValue("allowFrom")) : undefined;
+    const entry = rule === "allowFrom" ? findUnreadable(values.allowFrom) : undefined;
     const message = entry === undefined ? rule && ruleText(node, rule) : node._("limits.unreadable", { entry });
     $(`#webhook-trigger-message-${field}`).text(message ?? "");
   }

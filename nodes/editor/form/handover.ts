@@ -1,36 +1,34 @@
 // The URL of the node, what the user gives to the sender, and the curl command.
 
 import { joinQueries, present, type Presentation, testBody, testQuery } from "../../../src/auth/present";
-import type { Scheme, Sender } from "../../../src/auth/senders/sender";
+import type { Scheme } from "../../../src/auth/senders/sender";
 import { type CredentialName, credentialNames, type SavedFields } from "../../../src/config/fields";
 import { isPattern, normalisePath, parseBaseUrl } from "../../../src/config/paths";
-import { isEnvironmentValue } from "../../../src/config/values";
+import { isEnvironmentValue, text } from "../../../src/config/values";
 import { getPatternKey } from "../../../src/request/path-patterns";
 import { findJwtPreset } from "../../../src/auth/senders/table";
 import { docsUrl, type Editor, type EditorNode, prepareCopyButton } from "../node-red";
 import { quote } from "../shell";
 import { credentialToGive, isShown } from "./credentials";
 import {
-  brokenRule,
   findRecipe,
   findSecretHeader,
   findSender,
   findTokenPlace,
-  inputValue,
-  isUsed,
+  type FormState,
+  readForm,
   roots,
+  showElement,
   showNote,
-  valuesInForm,
   type WebhookNode,
 } from "./form-state";
 
 declare const RED: Editor;
 
 /** Nothing when the node cannot be reached, or an environment variable has the path. */
-function composeUrl(node: WebhookNode): string | undefined {
-  const path = inputValue("relativePath");
+function composeUrl({ values: { relativePath: path }, broken }: FormState): string | undefined {
   const { node: root } = roots();
-  if (root === false || isEnvironmentValue(path) || brokenRule(node, "relativePath", path)) return undefined;
+  if (root === false || isEnvironmentValue(path) || broken.has("relativePath")) return undefined;
   return composeUrlOfPath(normalisePath(root) + normalisePath(path));
 }
 
@@ -40,11 +38,12 @@ export function composeUrlOfPath(path: string): string {
 }
 
 /** The URL for the sender: the entered one, where the signature covers it. */
-function composeSenderUrl(node: WebhookNode): string | undefined {
-  const entered = inputValue("publicUrl");
-  const url = composeUrl(node);
-  if (url === undefined || entered === "" || !isUsed("publicUrl", valuesInForm(node))) return url;
-  return isEnvironmentValue(entered) || brokenRule(node, "publicUrl", entered) ? url : entered;
+function composeSenderUrl(state: FormState): string | undefined {
+  const { values, used, broken } = state;
+  const entered = text(values.senderSettings.publicUrl);
+  const url = composeUrl(state);
+  if (url === undefined || entered === "" || !used.has("publicUrl")) return url;
+  return isEnvironmentValue(entered) || broken.has("publicUrl") ? url : entered;
 }
 
 /** Loopback addresses: RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, RFC 6761 §6.3. */
@@ -73,7 +72,10 @@ export function prepareHandover(node: WebhookNode): void {
     const name = node._(`handover.${item}`);
     const id = `webhook-trigger-given-${item}`;
     const copy = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", id: `${id}-copy` });
-    prepareCopyButton(node, copy, name, () => composeHandover(node, credentialToGive)[item] ?? "");
+    prepareCopyButton(node, copy, name, () => {
+      const state = readForm(node);
+      return composeHandover(state, (each) => credentialToGive(state, each))[item] ?? "";
+    });
     const row = $("<div>", { class: "webhook-trigger-given" }).appendTo("#webhook-trigger-given");
     row.append($("<span>").text(name), " ", $("<code>", { id }), " ", copy);
   }
@@ -81,28 +83,28 @@ export function prepareHandover(node: WebhookNode): void {
 }
 
 /** Shows the values, and what keeps senders from reaching this node. */
-export function showHandover(node: WebhookNode): void {
-  const shown = composeHandover(node, (name) => {
-    const value = credentialToGive(name);
+export function showHandover(state: FormState): void {
+  const { node } = state;
+  const shown = composeHandover(state, (name) => {
+    const value = credentialToGive(state, name);
     return value === undefined || isShown(name) ? value : bullets;
   });
   for (const item of items) {
     const row = $(`#webhook-trigger-given-${item}`).text(shown[item] ?? "");
-    row.parent().toggle(shown[item] !== undefined);
+    showElement(row.parent(), shown[item] !== undefined);
   }
-  showNote("#webhook-trigger-note-yours", describeMissing(node, Object.values(shown)));
-  showNote("#webhook-trigger-note-seen", describeNew(node));
-  $("#webhook-trigger-note-token-guarded").toggle(isTokenGuarded(node));
-  $("#webhook-trigger-note-closed").toggle(roots().node === false);
-  const url = composeSenderUrl(node);
+  showNote("#webhook-trigger-note-yours", describeMissing(state, Object.values(shown)));
+  showNote("#webhook-trigger-note-seen", describeNew(state));
+  showElement($("#webhook-trigger-note-token-guarded"), isTokenGuarded(state.values));
+  showElement($("#webhook-trigger-note-closed"), roots().node === false);
+  const url = composeSenderUrl(state);
   showNote("#webhook-trigger-note-reach", url === undefined ? "" : describeReach(node, url));
-  showNote("#webhook-trigger-note-taken", describeRival(node));
-  $("#webhook-trigger-hint-methods").text(describeMethods(node));
+  showNote("#webhook-trigger-note-taken", describeRival(state));
+  $("#webhook-trigger-hint-methods").text(describeMethods(state));
 }
 
 /** Whether `httpNodeAuth` checks the header field of the token. */
-function isTokenGuarded(node: WebhookNode): boolean {
-  const { verificationMethod, sender, headerParameter } = valuesInForm(node);
+function isTokenGuarded({ verificationMethod, sender, headerParameter }: SavedFields): boolean {
   const name = findJwtPreset(sender)?.headerParameter ?? headerParameter;
   return (
     RED.settings.webhookTriggerHasNodeAuth &&
@@ -112,28 +114,27 @@ function isTokenGuarded(node: WebhookNode): boolean {
 }
 
 /** What GET means for the message, and for a token in the URL. */
-function describeMethods(node: WebhookNode): string {
-  const { methods, verificationMethod } = valuesInForm(node);
+function describeMethods({ node, values: { methods, verificationMethod } }: FormState): string {
   if (!methods.includes("GET") || verificationMethod === "signature") return "";
   return node._(verificationMethod === "query" ? "methods.tokenInUrl" : "methods.get");
 }
 
 /** Values that the form does not know. */
-function describeMissing(node: WebhookNode, shown: readonly string[]): string {
-  if (isEnvironmentValue(inputValue("relativePath"))) return node._("handover.pathFromEnvironment");
-  const said = isPattern(inputValue("relativePath")) ? [node._("handover.parameters")] : [];
+function describeMissing({ node, values }: FormState, shown: readonly string[]): string {
+  if (isEnvironmentValue(values.relativePath)) return node._("handover.pathFromEnvironment");
+  const said = isPattern(values.relativePath) ? [node._("handover.parameters")] : [];
   const placeholder = node._("testRequest.placeholder");
   if (shown.some((text) => text.includes(placeholder))) said.push(node._("handover.yourToken"));
   return said.join(" ");
 }
 
 /** Credentials that cannot be shown after the deploy. */
-function describeNew(node: WebhookNode): string {
-  const values = valuesInForm(node);
+function describeNew(state: FormState): string {
+  const { node, values, used } = state;
   const first = credentialNames.find((name) => {
     // A secret that the sender shows can be copied there again.
     const isOurs = name === "secret" ? isSecretChosen(values) : name !== "secondSecret" && name !== "user";
-    return isOurs && isUsed(name, values) && credentialToGive(name) !== undefined;
+    return isOurs && used.has(name) && credentialToGive(state, name) !== undefined;
   });
   if (first === undefined) return "";
   if (first === "password" || first === "secondPassword") return node._("handover.passwordSeen");
@@ -146,19 +147,18 @@ function isSecretChosen({ sender }: Pick<SavedFields, "sender">): boolean {
 
 /** @param getCredential the value, or what stands for it; nothing where it is not known */
 function composeHandover(
-  node: WebhookNode,
+  state: FormState,
   getCredential: (name: CredentialName) => string | undefined,
 ): Partial<Record<HandoverItem, string>> {
-  const values = valuesInForm(node);
-  const url = composeSenderUrl(node);
+  const { node, values, used, sender } = state;
+  const url = composeSenderUrl(state);
   const given: Partial<Record<HandoverItem, string>> = {};
   const give = (item: HandoverItem, value: string | undefined) => {
     if (value !== undefined) given[item] = value;
   };
-  const sender: Sender | undefined = findSender(values.sender);
   give("url", url);
   give("contentType", sender?.contentType);
-  if (isUsed("verifyToken", values)) give("verifyToken", getCredential("verifyToken"));
+  if (used.has("verifyToken")) give("verifyToken", getCredential("verifyToken"));
   if (values.verificationMethod === "basic") {
     give("user", getCredential("user"));
     give("password", getCredential("password"));
@@ -167,14 +167,14 @@ function composeHandover(
   // Bullets are not encoded.
   const giveInUrl = ({ search }: Presentation) =>
     give("url", url && url + search.replace(encodeURIComponent(bullets), bullets));
-  if (isUsed("secret", values) && isSecretChosen(values)) {
+  if (used.has("secret") && isSecretChosen(values)) {
     const secret = getCredential("secret");
     const [name, header] = [findSecretParameter(values), findSecretHeader(values)];
     if (name !== undefined) giveInUrl(present({ method: "query", name }, secret ?? placeholder));
     else if (header === undefined) give("secret", secret);
     else give("header", `${header}: ${secret ?? placeholder}`);
   }
-  const place = findTokenPlace(node, values);
+  const place = findTokenPlace(state);
   if (!place) return given;
   const token = getCredential("token");
   const presentation = present(place, token ?? placeholder);
@@ -202,8 +202,8 @@ function sendsTokenItself(sender: string, field: string): boolean {
 // Another node with the same path.
 
 /** Names it; empty where there is none. */
-function describeRival(node: WebhookNode): string {
-  const rival = findRival(node);
+function describeRival({ node, values }: FormState): string {
+  const rival = findRival(node, values);
   if (!rival) return "";
   const isWebhook = rival.type === node.type;
   const type = isWebhook ? node._("paletteLabel") : rival.type;
@@ -215,10 +215,9 @@ export function getFlowName({ z }: EditorNode): string {
   return RED.nodes.workspace(z)?.label ?? RED.nodes.subflow(z)?.name ?? "";
 }
 
-function findRival(node: WebhookNode): EditorNode | undefined {
+function findRival(node: WebhookNode, { relativePath, methods }: SavedFields): EditorNode | undefined {
   const getKey = (path: string) => getPatternKey(normalisePath(path));
-  const own = getKey(inputValue("relativePath"));
-  const { methods } = valuesInForm(node);
+  const own = getKey(relativePath);
   const isSameMethod = ({ method }: EditorNode) => methods.some((each) => each.toLowerCase() === method);
   const isRival = (other: EditorNode, path: unknown) =>
     other.id !== node.id &&
@@ -241,44 +240,46 @@ export function prepareCommand(node: WebhookNode): void {
 }
 
 /** As far as the form knows its parts. */
-export function showCommand(node: WebhookNode): void {
-  const command = composeCommand(node);
+export function showCommand(state: FormState): void {
+  const { node, values, credentials } = state;
+  const command = composeCommand(state);
   const place = $("#webhook-trigger-command").text(command ?? "");
-  place.closest(".webhook-trigger-command").toggle(command !== undefined);
-  const isBasic = inputValue("verificationMethod") === "basic";
-  const isMissing = inputValue("token") === "" && !isBasic;
+  showElement(place.closest(".webhook-trigger-command"), command !== undefined);
+  const isBasic = values.verificationMethod === "basic";
+  const isMissing = credentials.token === "" && !isBasic;
   const hint = isMissing ? "tokenMissing" : isBasic ? "passwordHidden" : "tokenHidden";
-  const isKnown = credentialToGive(isBasic ? "password" : "token") !== undefined;
+  const isKnown = credentialToGive(state, isBasic ? "password" : "token") !== undefined;
   $("#webhook-trigger-command-token").text(isKnown ? "" : node._(`testRequest.${hint}`));
-  const none = isSigned() ? "testRequest.commandSigned" : "testRequest.commandUnknown";
+  const none = isSigned(values) ? "testRequest.commandSigned" : "testRequest.commandUnknown";
   $("#webhook-trigger-command-none").text(command === undefined ? node._(none) : "");
 }
 
-export function describeCommand(node: WebhookNode): string {
-  if (composeCommand(node) !== undefined) return node._("section.line");
-  return node._(isSigned() ? "section.noLine" : "section.lineUnknown");
+export function describeCommand(state: FormState): string {
+  const { node, values } = state;
+  if (composeCommand(state) !== undefined) return node._("section.line");
+  return node._(isSigned(values) ? "section.noLine" : "section.lineUnknown");
 }
 
 /** Whether each request needs a signature or a signed token. */
-function isSigned(): boolean {
-  return ["signature", "jwt"].includes(inputValue("verificationMethod"));
+function isSigned({ verificationMethod }: SavedFields): boolean {
+  return ["signature", "jwt"].includes(verificationMethod);
 }
 
-function composeCommand(node: WebhookNode): string | undefined {
-  const url = composeUrl(node);
-  const values = valuesInForm(node);
-  const place = findTokenPlace(node, values);
+function composeCommand(state: FormState): string | undefined {
+  const { node, values, credentials } = state;
+  const url = composeUrl(state);
+  const place = findTokenPlace(state);
   const isBasic = values.verificationMethod === "basic";
   if (url === undefined || !(place ?? isBasic)) return undefined;
-  const token = credentialToGive("token") ?? node._("testRequest.placeholder");
+  const token = credentialToGive(state, "token") ?? node._("testRequest.placeholder");
   const { headers, search } = place ? present(place, token) : { headers: {}, search: "" };
-  const password = credentialToGive("password") ?? node._("testRequest.passwordPlaceholder");
+  const password = credentialToGive(state, "password") ?? node._("testRequest.passwordPlaceholder");
   const [method = ""] = values.methods;
   const isByUrl = method === "GET";
   return [
     method === "POST" || isByUrl ? "curl" : `curl -X ${method}`,
     quote(url + (isByUrl ? joinQueries(search, testQuery) : search)),
-    ...(isBasic ? [`--user ${quote(`${inputValue("user")}:${password}`)}`] : []),
+    ...(isBasic ? [`--user ${quote(`${credentials.user}:${password}`)}`] : []),
     ...Object.entries(headers).map(([field, value]) => `-H ${quote(`${field}: ${value}`)}`),
     ...(isByUrl ? [] : [`--data ${quote(testBody)}`]),
   ].join(" ");

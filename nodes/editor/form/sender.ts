@@ -20,19 +20,21 @@ import { updateText } from "../node-red";
 import { prepareCustom } from "./custom";
 import { enterMissing, removeGenerated } from "./credentials";
 import {
-  fieldValue,
   findRecipe,
   findRow,
   findSender,
+  type FormState,
   formatScheme,
   input,
   inputValue,
+  knownPublicUrl,
   linkToDocs,
   operatorDefaults,
+  readForm,
   settingFields,
+  showElement,
   showUnlisted,
   tickMethods,
-  valuesInForm,
   type WebhookNode,
 } from "./form-state";
 
@@ -93,7 +95,7 @@ export function prepareSender(node: WebhookNode): void {
     const chosen = inputValue("sender");
     // A choice triggers two events.
     if (chosen === previous) return;
-    const { verificationMethod, headerParameter, queryParameter, methods, replyBody } = valuesInForm(node);
+    const { verificationMethod, headerParameter, queryParameter, methods, replyBody } = readForm(node).values;
     if (previous === "") enteredForAny = { verificationMethod, headerParameter };
     // What a recipe has filled in goes with it.
     const restored = findRecipe(previous) ? enteredBeforeRecipe : {};
@@ -195,15 +197,13 @@ function fillIn(node: WebhookNode, preset: Preset): void {
  * Where in its own pages a sender without a signature is given the values, and the documentation of one that has neither
  * a token nor a secret: those have it below them.
  */
-export function showWhere(node: WebhookNode): void {
-  const id = inputValue("sender");
+export function showWhere({ node, values, sender }: FormState): void {
+  const id = values.sender;
   const recipe = findRecipe(id);
-  const sender: Sender | undefined = findSender(id);
   const hasOwnKey = findJwtPreset(id)?.keySource === "jwks" || (sender && usesCertificate(sender.scheme));
   const docs = recipe?.docs ?? (hasOwnKey ? sender?.docs : undefined);
-  const hint = $("#webhook-trigger-hint-sender")
-    .empty()
-    .toggle(docs !== undefined);
+  const hint = $("#webhook-trigger-hint-sender").empty();
+  showElement(hint, docs !== undefined);
   if (docs === undefined) return;
   const name = shortName(id);
   const where = recipe ? `${node._("sender.where", { name, where: recipe.where })} ` : "";
@@ -228,8 +228,7 @@ function prepareSettings(node: WebhookNode): void {
 }
 
 /** Shows defaults as placeholders. */
-export function showSettings(node: WebhookNode, publicUrl: string): void {
-  const sender: Sender | undefined = findSender(inputValue("sender"));
+export function showSettings({ node, values, credentials, sender }: FormState): void {
   const scheme = sender?.scheme;
   const isSecret = scheme?.alg === "token";
   updateText(
@@ -240,11 +239,11 @@ export function showSettings(node: WebhookNode, publicUrl: string): void {
     $("#webhook-trigger-hint-signatureHeader"),
     node._(isSecret ? "hint.secretHeader" : "hint.signatureHeader"),
   );
-  input("publicUrl").attr("placeholder", publicUrl);
+  input("publicUrl").attr("placeholder", knownPublicUrl(values));
   input("signatureHeader").attr("placeholder", scheme?.sig.headers[0] ?? "");
   input("timestampHeader").attr("placeholder", scheme?.ts?.source.replace(/^header:/, "") ?? "");
   // The secret is there already.
-  if (inputValue("secret") !== "" && fieldValue("arm") === false) findRow("arm").hide();
+  if (credentials.secret !== "" && !values.senderSettings.arm) showElement(findRow("arm"), false);
 }
 
 /** Custom schemes can be copied from a known sender. */

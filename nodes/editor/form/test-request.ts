@@ -9,7 +9,7 @@ import { host } from "../deliveries/host";
 import { minuteText } from "../deliveries/texts";
 import type { Editor } from "../node-red";
 import { isCredentialChanged } from "./credentials";
-import { form, isSame, valuesInForm, type WebhookNode } from "./form-state";
+import { form, isSame, readForm, type WebhookNode } from "./form-state";
 import { hasLimit } from "./sections";
 
 declare const RED: Editor;
@@ -38,7 +38,7 @@ async function sendTest(node: WebhookNode): Promise<void> {
     const { output, event = "" } = result;
     const said = [describeOutcome(node, result)];
     if (output !== undefined) said.push(node._("testRequest.output", { number: String(output), event }));
-    if (hasStarted && hasLimit()) said.push(node._("testRequest.unlimited"));
+    if (hasStarted && hasLimit(readForm(node).values)) said.push(node._("testRequest.unlimited"));
     showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", inARow(said));
     // The debug sidebar may show how far it came.
     $("#webhook-trigger-debug").toggle(hasStarted);
@@ -96,7 +96,7 @@ function describeOutcome(node: WebhookNode, { outcome, status = 0, problem, rule
 
 /** Whether anything is not deployed: in this form but for the name, or in the editor, such as a wire. */
 function isChanged(node: WebhookNode): boolean {
-  const [values, saved] = [valuesInForm(node), withDefaults(node)];
+  const [{ values }, saved] = [readForm(node), withDefaults(node)];
   const isSameForm = isSame({ ...values, name: "" }, { ...saved, name: "" });
   return RED.nodes.dirty() || credentialNames.some(isCredentialChanged) || !isSameForm;
 }
