@@ -29,8 +29,8 @@ import { namesOfOutputs, prepareFilter } from "./editor/form/filter";
 import { prepareCommand, prepareHandover, showCommand, showHandover } from "./editor/form/handover";
 import { prepareSections, showSections } from "./editor/form/sections";
 import { fillInNew, prepareSender, showSettings, showWhere } from "./editor/form/sender";
-import { prepareStatus } from "./editor/form/status";
-import { hideResult, prepareTestRequest } from "./editor/form/test-request";
+import { showStatus, watchReport } from "./editor/form/status";
+import { showTestRequest } from "./editor/form/test-request";
 import { type Editor, fitTray } from "./editor/node-red";
 import { registerWatch } from "./editor/watch";
 
@@ -49,6 +49,8 @@ const parts = [
   showCredentialHints,
   showHandover,
   showCommand,
+  showTestRequest,
+  showStatus,
   showSections,
 ];
 
@@ -131,7 +133,6 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     form().on("input change", ({ target }: JQuery.TriggeredEvent<unknown, unknown, unknown, Element>) => {
       // Node-RED's own event of each field while it opens the form, in which nothing has changed.
       if (target.hasAttribute("skipValidation")) return;
-      hideResult();
       updateForm(this, parts);
     });
     form().on(updateEvent, () => updateForm(this, parts));
@@ -165,9 +166,8 @@ function prepare(node: WebhookNode): void {
   prepareMessages();
   prepareCredentials(node);
   prepareHandover(node);
-  prepareTestRequest(node);
   prepareCommand(node);
-  prepareStatus(node);
+  void watchReport(node);
   const { relativePath = "" } = operatorDefaults();
   const { values, credentials } = readForm(node);
   if (values.relativePath !== relativePath || Object.values(credentials).some(Boolean)) return;

@@ -34,7 +34,7 @@ describe("the last request in the form of its node", () => {
   const line = (name: Line) => editor().part(name);
   const text = async (name: Line) => {
     await line(name).waitFor();
-    return (await line(name).locator("> span").first().innerText()).trim();
+    return (await line(name).locator("> span > span").innerText()).trim();
   };
   const shows = (name: Line, expected: string) => line(name).filter({ hasText: expected }).waitFor();
   /** Opens a form to which the runtime says this. */

@@ -1,0 +1,51 @@
+// What the parts of the form are made of, each of which is a function of what the form has.
+
+import { type ComponentChild, type ComponentChildren, render } from "preact";
+
+/** Draws a part into its place in the form. */
+export function draw(place: string, part: ComponentChild): void {
+  const element = document.getElementById(`webhook-trigger-${place}`);
+  if (element) render(part, element);
+}
+
+interface NoteProps {
+  readonly id: string;
+  /** Of Font Awesome. */
+  readonly icon?: string;
+  readonly text: string;
+  readonly children?: ComponentChildren;
+}
+
+/** Points something out; nothing where there is no text. */
+export function Note({ id, icon = "exclamation-triangle", text, children }: NoteProps) {
+  if (text === "") return null;
+  return (
+    <div class="webhook-trigger-note" id={`webhook-trigger-${id}`}>
+      <i class={`fa fa-fw fa-${icon}`} aria-hidden="true" />
+      <span>
+        <span>{text}</span> {children}
+      </span>
+    </div>
+  );
+}
+
+interface SmallButtonProps {
+  readonly id?: string;
+  readonly label?: string;
+  readonly onClick: () => void;
+  readonly children: ComponentChildren;
+}
+
+export function SmallButton({ id, label, onClick, children }: SmallButtonProps) {
+  return (
+    <button
+      type="button"
+      class="red-ui-button red-ui-button-small"
+      id={id && `webhook-trigger-${id}`}
+      aria-label={label}
+      onClick={onClick}
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,113 @@
+// The last request and the counts, while the form is open.
+
+import { useState } from "preact/hooks";
+import type { NodeReport } from "../../../src/admin/node-health";
+import { isSenderId, senders } from "../../../src/auth/senders/table";
+import { formatReasons, formatRefusal, inARow } from "../../../src/admin/summary";
+import { isNumber, isText, readReply } from "../deliveries/answer";
+import { ApiError, host } from "../deliveries/host";
+import { showDeliveriesOf } from "../deliveries/tab";
+import { minuteText } from "../deliveries/texts";
+import { enterCredential } from "./credentials";
+import { form, type FormState, input, setReport, type WebhookNode } from "./form-state";
+import { draw, Note, SmallButton } from "./parts";
+import { chooseSender } from "./sender";
+
+/** In ms. */
+const interval = 2000;
+
+/** Renews what the runtime says of the node until the form is closed. */
+export async function watchReport({ id }: WebhookNode): Promise<void> {
+  const [opened] = form();
+  const isOpen = () => opened?.isConnected === true;
+  while (isOpen()) {
+    try {
+      const shape = { accepted: isNumber, refused: isNumber, handshakes: isNumber };
+      const report = readReply<NodeReport>(await host().call(`${id}/lastRequest`), shape);
+      if (isOpen()) setReport(report);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      // It is not deployed. Without an answer of Node-RED nothing is known to have changed.
+      if (error.status >= 400 && isOpen()) setReport();
+    }
+    await new Promise((resolve) => setTimeout(resolve, interval));
+  }
+}
+
+export function showStatus(state: FormState): void {
+  draw("status", <Status {...state} />);
+}
+
+function Status({ node, values, report }: FormState) {
+  const [hasFailed, setFailed] = useState(false);
+  const id = report.lastRefused?.looksLike;
+  const like = isSenderId(id) && id !== values.sender ? id : undefined;
+  const name = like ? senders[like].name : "";
+  const fetch = async () => {
+    setFailed(!(await fetchSecret(node)));
+    // It can be fetched once.
+    setReport({ ...report, hasSecret: false });
+  };
+  return (
+    <>
+      <Note id="last-request" icon="history" text={describeLast(node, report)}>
+        <SmallButton id="deliveries" onClick={() => showDeliveriesOf(node.id)}>
+          {node._("tab.list")}
+        </SmallButton>
+      </Note>
+      <div role="status">
+        <Note id="refused" text={describeRefusal(node, report)} />
+        <Note id="looks-like" icon="lightbulb-o" text={name && node._("lastRequest.looksLike", { name })}>
+          <SmallButton onClick={() => like && chooseSender(like)}>{node._("lastRequest.takeOver")}</SmallButton>
+        </Note>
+        <Note id="brought" icon="lightbulb-o" text={report.hasSecret ? node._("lastRequest.brought") : ""}>
+          <SmallButton onClick={() => void fetch()}>{node._("lastRequest.fetch")}</SmallButton>
+        </Note>
+        <Note id="fetch-failed" text={hasFailed && !report.hasSecret ? node._("lastRequest.fetchFailed") : ""} />
+      </div>
+    </>
+  );
+}
+
+/** Empty where the node is not deployed. */
+function describeLast(node: WebhookNode, report: Partial<NodeReport>): string {
+  const { accepted, refused, handshakes = 0, duplicates = 0, filtered = 0, unanswered = 0, last, credential } = report;
+  if (accepted === undefined) return "";
+  if (!last) return node._("lastRequest.none");
+  const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
+  const parts = [
+    node._(`lastRequest.${last.outcome}`, { time: minuteText(last.at) }),
+    node._(handshakes > 0 ? "lastRequest.sumWithHandshakes" : "lastRequest.sum", counts),
+  ];
+  if (duplicates > 0) parts.push(node._("status.duplicates", { duplicates: String(duplicates) }));
+  if (filtered > 0) parts.push(node._("status.filtered", { filtered: String(filtered) }));
+  if (unanswered > 0) parts.push(node._("status.unanswered", { unanswered: String(unanswered) }));
+  if (credential !== undefined) parts.push(node._(`lastRequest.${credential}`));
+  return parts.join(" · ");
+}
+
+function describeRefusal(node: WebhookNode, { lastRefused }: Partial<NodeReport>): string {
+  if (!lastRefused) return "";
+  const { at, problem, status, ip, reasons } = lastRefused;
+  const translate = node._.bind(node);
+  const text = formatRefusal(problem, status, translate);
+  const refused = node._("lastRequest.refusedAt", {
+    time: minuteText(at),
+    refused: ip === undefined ? text : `${text}: ${ip}`,
+  });
+  return inARow([refused, ...formatReasons(reasons, translate)]);
+}
+
+/** Enters the secret that the sender has sent; `false` where it is gone. */
+async function fetchSecret(node: WebhookNode): Promise<boolean> {
+  try {
+    const answer = await host().call(`${node.id}/secret`, "POST", {});
+    const { secret } = readReply<{ secret: string }>(answer, { secret: isText });
+    enterCredential("secret", secret);
+    input("arm").filter(":checkbox").prop("checked", false).trigger("change");
+    input("secret").trigger("focus");
+    return true;
+  } catch {
+    return false;
+  }
+}

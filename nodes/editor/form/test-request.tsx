@@ -1,0 +1,178 @@
+// The test request and its result.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { credentialNames, withDefaults } from "../../../src/config/fields";
+import { formatRefusal, formatSentence, inARow, type Translate } from "../../../src/admin/summary";
+import type { TestResult } from "../../../src/admin/test-requests";
+import { isText, readReply } from "../deliveries/answer";
+import { classifyError } from "../deliveries/api";
+import { host } from "../deliveries/host";
+import { minuteText } from "../deliveries/texts";
+import type { Editor } from "../node-red";
+import { isCredentialChanged } from "./credentials";
+import { form, type FormState, isSame, updateEvent, type WebhookNode } from "./form-state";
+import { draw, Note, SmallButton } from "./parts";
+import { hasLimit } from "./sections";
+
+declare const RED: Editor;
+
+/** What came of a test request, or why none could be sent: a key in the message catalog. */
+type TestOutcome = TestResult | { readonly outcome: "failed"; readonly key: string };
+
+export function showTestRequest(state: FormState): void {
+  draw("test-request", <TestRequest {...state} />);
+}
+
+function TestRequest(state: FormState) {
+  const { node } = state;
+  const [isSending, setSending] = useState(false);
+  const [result, setResult] = useState<TestOutcome>();
+  const button = useRef<HTMLButtonElement>(null);
+  const body = bodies.get(node.id);
+  const hide = () => setResult(undefined);
+  // The result belongs to earlier values, or to another body.
+  useEffect(() => void form().on("input change", hide), []);
+  useEffect(hide, [body]);
+
+  const send = async () => {
+    // A disabled button would lose the focus.
+    if (isSending) return;
+    setSending(true);
+    setResult(await sendTest(node, body));
+    setSending(false);
+  };
+  const inSubflow = Boolean(RED.nodes.subflow(node.z));
+  const hint = node._(inSubflow ? "testRequest.subflow" : "testRequest.hint");
+  return (
+    <>
+      <div class="webhook-trigger-send">
+        <button
+          type="button"
+          class="red-ui-button"
+          id="webhook-trigger-send"
+          ref={button}
+          disabled={inSubflow}
+          aria-disabled={isSending}
+          aria-describedby="webhook-trigger-send-hint"
+          onClick={() => void send()}
+        >
+          {node._("testRequest.send")}
+        </button>
+        <span class="webhook-trigger-hint" id="webhook-trigger-send-hint">
+          {body ? node._("delivery.testBody", { time: minuteText(body.at) }) : hint}
+        </span>
+        {body && (
+          <SmallButton
+            id="usual-body"
+            onClick={() => {
+              chooseTestBody(node.id, undefined);
+              // This button goes.
+              button.current?.focus();
+            }}
+          >
+            {node._("delivery.usualBody")}
+          </SmallButton>
+        )}
+      </div>
+      <div role="status">
+        {isSending ? (
+          <ResultLine look="" icon="spinner fa-spin" text={node._("testRequest.sending")} />
+        ) : (
+          result && <Result {...{ state, result }} />
+        )}
+      </div>
+    </>
+  );
+}
+
+function Result({ state, result }: { readonly state: FormState; readonly result: TestOutcome }) {
+  const { node, values } = state;
+  if (result.outcome === "failed") return <ResultLine look="bad" icon="times" text={node._(result.key)} />;
+  const { outcome, output, event = "", status } = result;
+  const isGood = ["accepted", "stored", "answered"].includes(outcome);
+  const hasStarted = ["accepted", "answered", "unanswered"].includes(outcome);
+  const said = [describeOutcome(node, result)];
+  if (output !== undefined) said.push(node._("testRequest.output", { number: String(output), event }));
+  if (hasStarted && hasLimit(values)) said.push(node._("testRequest.unlimited"));
+  return (
+    <>
+      <ResultLine look={isGood ? "good" : "bad"} icon={isGood ? "check" : "times"} text={inARow(said)}>
+        {hasStarted && (
+          // It may show how far the message came.
+          <SmallButton id="debug" onClick={() => RED.actions.invoke("core:show-debug-tab")}>
+            {node._("testRequest.debug")}
+          </SmallButton>
+        )}
+      </ResultLine>
+      <Note id="changed" text={status !== undefined && isChanged(state) ? node._("testRequest.changed") : ""} />
+    </>
+  );
+}
+
+interface ResultLineProps {
+  readonly look: "good" | "bad" | "";
+  readonly icon: string;
+  readonly text: string;
+  readonly children?: ComponentChildren;
+}
+
+function ResultLine({ look, icon, text, children }: ResultLineProps) {
+  const line = useRef<HTMLDivElement>(null);
+  // It may be out of sight.
+  useLayoutEffect(() => line.current?.scrollIntoView({ block: "nearest" }), [text]);
+  return (
+    <div class={`webhook-trigger-result ${look}`} ref={line}>
+      <i class={`fa fa-fw fa-${icon}`} aria-hidden="true" />
+      <span>
+        <span id="webhook-trigger-result">{text}</span> {children}
+      </span>
+    </div>
+  );
+}
+
+async function sendTest(node: WebhookNode, body: TestBody | undefined): Promise<TestOutcome> {
+  try {
+    const answer = await host().call(`${node.id}/test`, "POST", { delivery: body?.delivery });
+    return readReply<TestResult>(answer, { outcome: isText });
+  } catch (error) {
+    const keys = { forbidden: "testRequest.forbidden", inFront: "tab.trouble.inFront" } as Record<string, string>;
+    return { outcome: "failed", key: keys[classifyError(error)] ?? "testRequest.failed" };
+  }
+}
+
+/** The result as a sentence. */
+function describeOutcome(node: WebhookNode, { outcome, status = 0, problem, rule, value = "" }: TestResult): string {
+  if (problem !== undefined) {
+    const translate: Translate = (key, values) => node._(key, values);
+    const texts = [formatRefusal(problem, status, translate), translate(`fix.${problem}`)];
+    return inARow(texts.map((text) => formatSentence(text, translate)));
+  }
+  const reason = rule ? node._(`rules.${rule}`, { value }) : "";
+  return node._(`testRequest.${outcome}`, { status: String(status), reason });
+}
+
+/** Whether anything is not deployed: in this form but for the name, or in the editor, such as a wire. */
+function isChanged({ node, values }: FormState): boolean {
+  const isSameForm = isSame({ ...values, name: "" }, { ...withDefaults(node), name: "" });
+  return RED.nodes.dirty() || credentialNames.some(isCredentialChanged) || !isSameForm;
+}
+
+// The chosen body of a node's test request, while the editor is open.
+
+interface TestBody {
+  /** The id of the delivery that it is from. */
+  readonly delivery: string;
+  /** When that came, in ms since the epoch. */
+  readonly at: number;
+}
+
+/** By the id of the node. */
+const bodies = new Map<string, TestBody>();
+
+/** @param body missing: the default one */
+export function chooseTestBody(node: string, body: TestBody | undefined): void {
+  if (body) bodies.set(node, body);
+  else bodies.delete(node);
+  form().trigger(updateEvent);
+}
