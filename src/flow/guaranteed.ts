@@ -53,17 +53,17 @@ export class GuaranteedFlow implements Consumer {
     return this.enqueue({ delivery: { ...recorded, ...answer }, body }, key);
   }
 
-  /** Stores a delivery whose flow the caller starts, since the sender waits for its reply; `end` follows. */
+  /** Stores a delivery whose flow the caller starts, since the sender waits so long for its reply; `end` follows. */
   async storeRunning(
     delivery: IncomingDelivery,
     sent: SentRequest,
+    timeoutMs: number,
     key: Candidate | undefined,
   ): Promise<Problem | undefined> {
-    const { queue, config } = this.#services;
+    const { queue } = this.#services;
     const pause = queue.paused(this.#node.id);
     if (pause === "manual" || (pause === "breaker" && !this.#mayTry())) return problems.paused;
     const { delivery: recorded, body } = this.#record(delivery, sent);
-    const timeoutMs = config.reply.by === "flow" ? config.reply.timeoutMs : 0;
     const running = { ...recorded, state: "running" as const, maxAttempts: this.pace.attempts };
     return this.#add(() => queue.addRunning(running, body, timeoutMs, key));
   }

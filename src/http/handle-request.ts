@@ -116,7 +116,11 @@ async function findAfterDeploy(arrived: Arrived, { deployGate, registry }: Servi
   return registry.find(arrived.path) ?? problems.gone;
 }
 
-/** @returns the problem that keeps the flow from starting */
+/**
+ * Decodes a request whose sender is authenticated, and delivers it, unless the filter keeps it out.
+ *
+ * @returns the problem that keeps the flow from starting
+ */
 async function accept(
   arrived: Arrived,
   received: Received,
@@ -133,22 +137,9 @@ async function accept(
   if (passed instanceof Problem) return passed;
   if (!passed) return replyToFiltered(decoded, told.events);
   const id = decoded.endpoint.newId();
-  const duplicate = await findDuplicate(decoded, id, told.key);
-  if (duplicate instanceof Problem) return hasGone(arrived) ? undefined : duplicate;
-  const reservation = duplicate?.isFirst ? duplicate : undefined;
-  let problem: Problem | undefined = problems.unforeseen;
-  try {
-    // The sender will try again.
-    if (hasGone(arrived)) return undefined;
-    const webhook = describeWebhook(decoded, passed.event, told.id);
-    const accepted = describeAccepted(decoded, { id, webhook, reservation, isKeyed: duplicate !== undefined });
-    if (duplicate?.isFirst === false) return replyToDuplicate(accepted, duplicate);
-    if (arrived.response.headersSent) throw new ReasonError("answered");
-    problem = await begin(accepted, services);
-  } finally {
-    if (problem) void reservation?.release();
-  }
-  return problem;
+  const found = await findDuplicate(decoded, id, told.key);
+  if (found instanceof Problem) return hasGone(arrived) ? undefined : found;
+  return deliver(decoded, { id, event: passed.event, senderId: told.id, found }, services);
 }
 
 /** The fourth stage: what was verified is what the flow gets. */
@@ -239,6 +230,50 @@ function hasGone({ request, response }: Arrived): boolean {
   return !request.socket.writable && !response.headersSent;
 }
 
+/** What the filter and the duplicates have decided. */
+interface Decision {
+  readonly id: string;
+  readonly event: string | undefined;
+  readonly senderId: string | undefined;
+  /** The first delivery with its key, or the key that is reserved for it; missing without a key. */
+  readonly found: Reservation | DuplicateDelivery | undefined;
+}
+
+/** Starts the flow, or replies as to the first delivery. Where the flow does not start, the reserved key is free again. */
+async function deliver(decoded: Decoded, decision: Decision, services: Services): Promise<Problem | undefined> {
+  const { found } = decision;
+  let hasStarted = false;
+  try {
+    // The sender will try again.
+    if (hasGone(decoded.arrived)) return undefined;
+    const accepted = describeAccepted(decoded, decision);
+    if (found?.isFirst === false) return replyToDuplicate(accepted, found);
+    if (decoded.arrived.response.headersSent) throw new ReasonError("answered");
+    const problem = await startFlow(accepted, services);
+    hasStarted = problem === undefined;
+    return problem;
+  } finally {
+    if (!hasStarted && found?.isFirst) void found.release();
+  }
+}
+
+/** The last stage, without the credential. */
+function describeAccepted(decoded: Decoded, { id, event, senderId, found }: Decision): Accepted {
+  const { arrived, endpoint, authenticated, body, sent } = decoded;
+  const { request, path, ip } = arrived;
+  const { config, authenticator } = endpoint;
+  const req = describeRequest(request, authenticator, path, ip);
+  // Access logs in front write the URL when the reply is sent.
+  if (config.reply.by === "flow" || authenticator.parameter !== undefined) removeCredential(request, authenticator);
+  if (endpoint.hasParameters) req.params = readParameters(config.path, req.path) ?? {};
+  if (sent.content.files) req.files = sent.content.files;
+  const webhook = describeWebhook(decoded, event, senderId);
+  const delivery = { id, body: sent.content.value, req, webhook, ...(config.rawBody && { rawBody: body.bytes }) };
+  const reservation = found?.isFirst ? found : undefined;
+  const lacksKey = endpoint.duplicates !== undefined && !sent.isTest && !found;
+  return { arrived, endpoint, authenticated, sent, delivery, reservation, lacksKey };
+}
+
 /** The value of `msg.webhook`. */
 function describeWebhook(
   { endpoint: { sender, guaranteed }, authenticated: { credential, sentAt, claims } }: Decoded,
@@ -255,35 +290,10 @@ function describeWebhook(
   return { sender: sender.id, ...(event !== undefined && { event }), ...(id !== undefined && { id }), ...proof };
 }
 
-/** What the filter and the duplicates have decided. */
-interface Decision extends Pick<Accepted, "reservation"> {
-  readonly id: string;
-  readonly webhook: Webhook;
-  /** Whether duplicates of it would be noticed. */
-  readonly isKeyed: boolean;
-}
-
-/** The last stage, without the credential. */
-function describeAccepted(
-  { arrived, endpoint, authenticated, body, sent }: Decoded,
-  { id, webhook, reservation, isKeyed }: Decision,
-): Accepted {
-  const { request, path, ip } = arrived;
-  const { config, authenticator } = endpoint;
-  const req = describeRequest(request, authenticator, path, ip);
-  // Access logs in front write the URL when the reply is sent.
-  if (config.reply.by === "flow" || authenticator.parameter !== undefined) removeCredential(request, authenticator);
-  if (endpoint.hasParameters) req.params = readParameters(config.path, req.path) ?? {};
-  if (sent.content.files) req.files = sent.content.files;
-  const delivery = { id, body: sent.content.value, req, webhook, ...(config.rawBody && { rawBody: body.bytes }) };
-  const lacksKey = endpoint.duplicates !== undefined && !sent.isTest && !isKeyed;
-  return { arrived, endpoint, authenticated, sent, delivery, reservation, lacksKey };
-}
-
-/** Starts the flow, or has the queue start it. */
-function begin(accepted: Accepted, services: Services): Promise<Problem | undefined> {
+/** Starts the flow, or has the queue start it, and replies, or has the flow reply. */
+function startFlow(accepted: Accepted, services: Services): Promise<Problem | undefined> {
   const { config, guaranteed } = accepted.endpoint;
-  if (config.reply.by === "flow") return startForReply(accepted, services);
+  if (config.reply.by === "flow") return startForReply(accepted, config.reply.timeoutMs, services);
   return guaranteed ? store(accepted, guaranteed) : start(accepted, services);
 }
 
@@ -302,12 +312,12 @@ async function start(accepted: Accepted, services: Services): Promise<Problem | 
 }
 
 /** Starts a flow that replies. With guaranteed delivery, the delivery is stored first. */
-async function startForReply(accepted: Accepted, services: Services): Promise<Problem | undefined> {
+async function startForReply(accepted: Accepted, timeoutMs: number, services: Services): Promise<Problem | undefined> {
   const { endpoint, delivery, sent, reservation } = accepted;
   const { guaranteed, recorder } = endpoint;
-  const problem = await guaranteed?.storeRunning(delivery, sent, reservation?.candidate);
+  const problem = await guaranteed?.storeRunning(delivery, sent, timeoutMs, reservation?.candidate);
   if (problem) return problem;
-  const flowReply = oweReply(accepted);
+  const flowReply = oweReply(accepted, timeoutMs);
   if (guaranteed) void flowReply.ending.then((result) => guaranteed.end(delivery.id, result));
   else recorder?.add(recorder.record(delivery, sent), { state: "running" });
   reportAccepted(accepted);
@@ -392,9 +402,8 @@ function tryReply(
   }
 }
 
-function oweReply({ arrived, endpoint, delivery, sent, reservation }: Accepted): FlowReply {
+function oweReply({ arrived, endpoint, delivery, sent, reservation }: Accepted, timeoutMs: number): FlowReply {
   const { request, response, startedAt } = arrived;
-  const timeoutMs = endpoint.config.reply.by === "flow" ? endpoint.config.reply.timeoutMs : 0;
   handToFlow(arrived, delivery.body);
   const owed = { id: delivery.id, request, response, startedAt, isTest: sent.isTest };
   return new FlowReply(owed, endpoint, timeoutMs, reservation);
