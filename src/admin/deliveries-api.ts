@@ -99,16 +99,21 @@ export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: Nod
   });
   /** Not while flows are stopped. */
   const isThere = (node: string) => Boolean(RED.nodes.getNode(node) as Node | null);
+  /** Where guaranteed delivery is off by now, a pause holds what was stored before. */
+  const hasQueue = (node: string) => {
+    const { running } = nodes.get(node) ?? {};
+    return running !== undefined && (running.config.guaranteed || stores.paused(node) !== undefined);
+  };
   addRoute(RED, "get", "queues", () => {
-    const queues = [...nodes.all].flatMap(([node, { load = noLoad, running }]) =>
-      running?.config.guaranteed && isThere(node) ? [{ node, ...load, pause: stores.paused(node) ?? null }] : [],
+    const queues = [...nodes.all].flatMap(([node, { load = noLoad }]) =>
+      hasQueue(node) && isThere(node) ? [{ node, ...load, pause: stores.paused(node) ?? null }] : [],
     );
     return { body: { queues } };
   });
   for (const act of ["pause", "resume"] as const) {
     addRoute(RED, "post", `:id/${act}`, async ({ params: { id } }) => {
       if (!isThere(id)) return notFound;
-      if (!nodes.get(id)?.running?.config.guaranteed) {
+      if (!hasQueue(id)) {
         return { status: conflict, body: { code: "notGuaranteed", message: RED._("queue.notGuaranteed") } };
       }
       await stores.queue[act](id);

@@ -71,7 +71,7 @@ function testPace(kind: StoreKind): void {
     const { json } = await send(nodeRed.admin("/webhook-trigger/queues"), { method: "GET" });
     return (json.queues as { node: string; pause: string | null; queued: number }[]).find(({ node }) => node === id);
   };
-  const isPausedBy = (id: string, pause: string | null) =>
+  const isPausedBy = (id: string, pause: string | null | undefined) =>
     until(async () => (await findQueue(id))?.pause === pause, `the pause of ${id} to be ${String(pause)}`);
 
   it("starts a burst in order of arrival and one by one with concurrency 1", async () => {
@@ -177,5 +177,16 @@ function testPace(kind: StoreKind): void {
 
   it("cannot be paused without guaranteed delivery, or where there is no node", async () => {
     should([await control("usual/pause"), await control("nobody/pause")]).eql([409, 404]);
+  });
+
+  it("holds what was stored while guaranteed delivery was on, until it is resumed", async () => {
+    const { length } = messagesOf("paused");
+    (await control("paused/pause")).should.equal(204);
+    await post("paused", 5);
+    await nodeRed.deploy(flow.map((node) => (node.id === "paused" ? { ...node, guaranteed: false } : node)));
+    await isPausedBy("paused", "manual");
+    (await control("paused/resume")).should.equal(204);
+    should((await starts("paused", length + 1)).at(-1)).have.property("payload", 5);
+    await isPausedBy("paused", undefined);
   });
 }
