@@ -193,6 +193,8 @@ class Certificates {
   readonly #fetching = new Map<string, Promise<Buffer>>();
   /** What could not be fetched, and when by `performance.now()`; no more than is fetched in that time. */
   readonly #failed = new Map<string, { readonly failure: FetchError; readonly at: number }>();
+  /** When certificates that had expired were fetched the last time, by `performance.now()`. */
+  readonly #expired = new Map<string, number>();
   readonly #fetches = new MemoryRateCounter();
   /** Of verified requests: strangers cannot add to them. */
   readonly #neighbourhoods = new Map<string, true>();
@@ -212,7 +214,7 @@ class Certificates {
   #recall(href: string): X509Certificate | undefined {
     const { text } = this.#kept.get(href) ?? {};
     const certificate = text === undefined ? undefined : parseCertificate(text);
-    if (!certificate || Date.parse(certificate.validTo) < Date.now()) return undefined;
+    if (!certificate || hasExpired(certificate)) return undefined;
     add(this.#verified, href, certificate, maxVerified);
     return certificate;
   }
@@ -238,20 +240,31 @@ class Certificates {
    */
   async find(url: URL, ip: string): Promise<X509Certificate> {
     const known = this.get(url);
-    if (known) return known;
+    if (known && !this.#mayBeRenewed(url, known)) return known;
     const network = findNetwork(ip);
     const { length } = this.#waiting.filter((each) => each === network);
     if (this.#waiting.length >= maxWaiting || length >= maxWaitingOfNetwork) throw new FetchError("busy", url.host);
     this.#waiting.push(network);
     try {
       const body = await this.#fetch(url, () => this.#mayFetch(network));
-      const certificate = this.get(url) ?? parseCertificate(body);
+      const found = this.get(url);
+      // Another request may have fetched it meanwhile.
+      if (found && found !== known) return found;
+      const certificate = parseCertificate(body);
       if (!certificate) throw this.#fail(url, new FetchError("malformed", url.host));
-      if (!this.#verified.has(url.href)) add(this.#fetched, url.href, certificate, maxFetched);
+      if (hasExpired(certificate)) add(this.#expired, url.href, performance.now(), maxVerified);
+      this.#verified.delete(url.href);
+      add(this.#fetched, url.href, certificate, maxFetched);
       return certificate;
     } finally {
       this.#waiting.splice(this.#waiting.indexOf(network), 1);
     }
+  }
+
+  /** One that has expired is asked for again, but not too often. */
+  #mayBeRenewed({ href }: URL, certificate: X509Certificate): boolean {
+    const fetchedAt = this.#expired.get(href) ?? -Infinity;
+    return hasExpired(certificate) && performance.now() - fetchedAt >= failedMs;
   }
 
   /**
@@ -314,6 +327,10 @@ function add<Value>(all: Map<string, Value>, key: string, value: Value, max: num
   const [oldest] = all.size < max ? [] : all.keys();
   if (oldest !== undefined) all.delete(oldest);
   all.set(key, value);
+}
+
+function hasExpired({ validTo }: X509Certificate): boolean {
+  return Date.parse(validTo) < Date.now();
 }
 
 function parseCertificate(pem: Buffer | string): X509Certificate | undefined {

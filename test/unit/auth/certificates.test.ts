@@ -400,6 +400,21 @@ describe("a certificate that strangers name", () => {
     fetching.urls.should.eql([genuine]);
   });
 
+  it("that expires while Node-RED runs is asked for again each half a minute, until there is a newer one", async () => {
+    const authenticator = create("paypal");
+    (await ask(authenticator, genuine, "192.0.2.1")).should.equal("accepted");
+    const later = Date.now() + 3 * 24 * 3_600_000;
+    mock.method(Date, "now", () => later);
+    for (let count = 0; count < 3; count++) (await ask(authenticator, genuine, "192.0.2.1")).should.equal("signatureInvalid");
+    fetching.urls.should.eql([genuine, genuine]);
+    now += 30_000;
+    const renewed = createCertificate("-subj", "/CN=api.paypal.com", "-days", "30");
+    fetching.respond = () => Promise.resolve(new Response(Uint8Array.from(renewed.certificate)));
+    const askOften = [1, 2, 3].map(() => judge(authenticator, body, signPaypal(renewed.key, genuine, body), later));
+    (await Promise.all(askOften)).should.eql(["accepted", "accepted", "accepted"]);
+    fetching.urls.should.eql([genuine, genuine, genuine]);
+  });
+
   it("takes no fetch from the confirmation of a subscription", async () => {
     const SigningCertURL = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem";
     const SubscribeURL = "https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&Token=";
