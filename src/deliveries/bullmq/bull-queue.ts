@@ -277,7 +277,9 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     };
     const results = await this.#index.add(delivery, body, attempts, also, isUnknownScript);
     // An earlier transaction was refused, and the script with it.
-    if (results?.some((result) => result instanceof Error)) await this.#client.ask(() => addJobAlone(jobs.queue, job));
+    if (!results?.some((result) => result instanceof Error)) return;
+    // The delivery is stored already: without its job it would never be started.
+    await this.#client.persist(async () => this.#client.ask(() => addJobAlone(jobs.queue, job)));
   }
 
   async #process(jobs: NodeJobs, job: Job<JobData>, token: string): Promise<Place> {

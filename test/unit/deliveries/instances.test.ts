@@ -238,14 +238,18 @@ function testInstances(): void {
 
   describe("check what BullMQ does not document, and", () => {
     afterEach(() => Reflect.deleteProperty(Queue.prototype, "getBackend"));
-    const backendWithout = (missing: string) => {
+    const replaceInBackend = (replaced: string, find: (own: unknown) => unknown) => {
       const getBackend = Reflect.get(QueueBase.prototype, "getBackend") as (this: Queue) => object;
-      const get = (backend: object, name: string): unknown => (name === missing ? undefined : Reflect.get(backend, name)); // prettier-ignore
+      const get = (backend: object, name: string) => {
+        const own: unknown = Reflect.get(backend, name);
+        return name === replaced ? find(own) : own;
+      };
       const value = function (this: Queue): object {
         return new Proxy(getBackend.call(this), { get });
       };
       Object.defineProperty(Queue.prototype, "getBackend", { configurable: true, value });
     };
+    const backendWithout = (missing: string) => replaceInBackend(missing, () => undefined);
 
     it("find all of it in the version that is installed", async () => {
       const queue = await open();
@@ -273,6 +277,20 @@ function testInstances(): void {
       await queue.add(delivered("1"), body);
       await until(() => flow.ends.length === 1, "the flow");
       queues.told.warnings.should.eql(["unknownClient"]);
+    });
+
+    it("start what was stored while the server had forgotten the script of its job, and failed once more", async () => {
+      let failures = 0;
+      replaceInBackend("addJob", (own) => (failures++ === 0 ? () => Promise.reject(new Error("ERR")) : own));
+      const queue = await open();
+      const flow = new TestFlow();
+      queue.process("n", flow);
+      await queue.add(delivered("1"), body);
+      await until(() => flow.ends.length === 1, "the flow");
+      await ask("SCRIPT", "FLUSH");
+      await queue.add(delivered("2"), body);
+      await until(() => flow.ends.length === 2, "the flow after the failure");
+      failures.should.equal(2);
     });
   });
 
