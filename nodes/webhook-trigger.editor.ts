@@ -26,7 +26,7 @@ import {
   type WebhookNode,
 } from "./editor/form/form-state";
 import { namesOfOutputs, prepareFilter } from "./editor/form/filter";
-import { prepareCommand, prepareHandover, showCommand, showHandover } from "./editor/form/handover";
+import { showCommand, showHandover } from "./editor/form/handover";
 import { prepareSections, showSections } from "./editor/form/sections";
 import { fillInNew, prepareSender, showSettings, showWhere } from "./editor/form/sender";
 import { showStatus, watchReport } from "./editor/form/status";
@@ -165,8 +165,6 @@ function prepare(node: WebhookNode): void {
     showUnlisted(field, withDefaults(node)[field]);
   prepareMessages();
   prepareCredentials(node);
-  prepareHandover(node);
-  prepareCommand(node);
   void watchReport(node);
   const { relativePath = "" } = operatorDefaults();
   const { values, credentials } = readForm(node);

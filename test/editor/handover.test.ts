@@ -17,7 +17,7 @@ const flow = [
     { id: "pathless", relativePath: "" },
   ),
   { id: "disabledTab", type: "tab", label: "Disabled", disabled: true },
-  { id: "post", type: "http in", url: "/posted", method: "post", ...hidden },
+  { id: "put", type: "http in", url: "/put", method: "put", ...hidden },
   { id: "get", type: "http in", url: "/got", method: "get", ...hidden },
   { id: "off", type: "http in", url: "/off", method: "post", d: true, ...hidden },
 ];
@@ -27,6 +27,8 @@ describe("the box with what to give to the sender", () => {
   beforeEach(() => editor().edit("edited"));
 
   const text = async (note: "seen" | "yours" | "closed") => (await editor().note(note).innerText()).trim();
+  const replacing = (placeholder: string, button: string) =>
+    catalogText("handover.replace", { placeholder: catalogText(`testRequest.${placeholder}`), button: catalogText(`make.${button}`) });
   /** Opens the form anew, with another setting. */
   const reopen = async (...setting: Parameters<Editor["set"]>) => {
     await editor().cancel();
@@ -40,11 +42,11 @@ describe("the box with what to give to the sender", () => {
       (await editor().given("url").innerText()).should.equal(nodeRed().node(path));
       (await editor().copyGiven("url")).should.equal(nodeRed().node(path));
     }
-    for (const relativePath of ["/orders/*", "${HOOK}"]) {
+    for (const [relativePath, key] of [["/orders/*", "correctPath"], ["${HOOK}", "pathFromEnvironment"]] as const) {
       await editor().enter({ relativePath });
       (await editor().given("url").isVisible()).should.be.false();
+      await editor().page.getByText(catalogText(`handover.${key}`)).waitFor();
     }
-    (await text("yours")).should.equal(catalogText("handover.pathFromEnvironment"));
     await editor().enter({ relativePath: "/orders/:id" });
     await editor().makeToken();
     (await editor().given("url").innerText()).should.equal(nodeRed().node("/orders/:id"));
@@ -68,12 +70,17 @@ describe("the box with what to give to the sender", () => {
     (await editor().copyGiven("header")).should.equal(`X-Token: ${token}`);
   });
 
-  it("has a placeholder for a token that is saved, and says so", async () => {
+  it("has a placeholder for a credential that is saved or from the environment, and says what to do", async () => {
     (await editor().copyGiven("header")).should.equal(`Authorization: Bearer ${placeholder}`);
-    (await text("yours")).should.equal(catalogText("handover.yourToken"));
+    (await text("yours")).should.equal(replacing("placeholder", "token"));
     (await editor().note("seen").isVisible()).should.be.false();
+    await editor().enter({ token: "${TOKEN}" });
+    (await text("yours")).should.equal(catalogText("handover.fromEnvironment", { placeholder, variable: "${TOKEN}" }));
     await editor().enter({ verificationMethod: "query" });
     (await editor().copyGiven("url")).should.equal(`${nodeRed().node("/edited")}?state=${placeholder}`);
+    await editor().enter({ sender: "custom" });
+    (await editor().copyGiven("secret")).should.equal(catalogText("testRequest.secretPlaceholder"));
+    (await text("yours")).should.equal(replacing("secretPlaceholder", "secret"));
   });
 
   it("says to copy in time what Node-RED will not show again, and not what the sender shows", async () => {
@@ -92,7 +99,7 @@ describe("the box with what to give to the sender", () => {
   });
 
   it("says who cannot reach the address, and where to read on, or that HTTP nodes are switched off", async () => {
-    const reach = () => editor().part("reach").innerText();
+    const reach = () => editor().note("reach").locator("> span > span").innerText();
     (await reach()).should.equal(catalogText("url.computer", { host: "127.0.0.1" }));
     should(await editor().note("reach").locator("a").getAttribute("href")).endWith("/docs/reaching-node-red.md");
     for (const [base, key] of [
@@ -111,17 +118,22 @@ describe("the box with what to give to the sender", () => {
     await editor().set("webhookTriggerRoots", { admin: "/", node: "/" });
   });
 
-  it("warns that another node has the path, and names it and its flow", async () => {
+  it("warns that another node has the path, names it and its flow, and shows it", async () => {
+    await editor().input("methods").locator("[value=PUT]").check();
     for (const [path, key, name] of [
       ["/named", "url.takenByWebhook", 'Shop & "more" <b>'],
       ["/nameless", "url.takenByWebhook", catalogText("paletteLabel")],
       ["NAMED/", "url.takenByWebhook", 'Shop & "more" <b>'],
-      ["/posted", "url.takenByHttpIn", "http in"],
+      ["/put", "url.takenByHttpIn", "http in"],
     ] as const) {
       await editor().enter({ relativePath: path });
       const named = catalogText("url.rival", { name, flow: "Test" });
-      (await editor().note("taken").innerText()).trim().should.equal(catalogText(key, { name: named }));
+      const said = await editor().note("taken").locator("> span > span").innerText();
+      said.should.equal(catalogText(key, { name: named, method: "PUT" }));
     }
+    const revealed = editor().revealed();
+    await editor().note("taken").locator("button").click();
+    (await revealed).should.equal("put");
     // Not of the node itself, of disabled nodes, and of those for other methods.
     for (const path of ["/edited", "/got", "/disabled", "/elsewhere", "/off", ""]) {
       await editor().enter({ relativePath: "/named" });

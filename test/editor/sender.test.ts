@@ -176,6 +176,8 @@ describe("the sender in the form", () => {
     (await editor().message("signatureHeader").innerText()).should.equal(catalogText("rules.headerParameter"));
     await editor().enter({ signatureHeader: "X-Key" });
     (await editor().copyGiven("header")).should.equal("X-Key: short");
+    // Nothing is signed, so there is a line for a terminal.
+    (await editor().part("command").textContent() ?? "").should.containEql(' -H "X-Key: short" ');
     (await editor().message("secret").isVisible()).should.be.false();
     (await editor().part("state-verification").innerText()).should.equal(catalogText("section.header", { name: "X-Key" }));
     (await editor().given("secret").isVisible()).should.be.false();

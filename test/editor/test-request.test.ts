@@ -160,17 +160,20 @@ describe("a test request from the form", () => {
   });
 
   it("has a placeholder in the line for a terminal where the token is not known, and says so", async () => {
-    for (const [id, tokens, key] of [
-      ["tokenless", [undefined], "testRequest.tokenMissing"],
-      ["orders", [undefined, "${TOKEN}", "short"], "testRequest.tokenHidden"],
+    const placeholder = catalogText("testRequest.placeholder");
+    const replace = catalogText("handover.replace", { placeholder, button: catalogText("make.token") });
+    const take = catalogText("handover.fromEnvironment", { placeholder, variable: "${TOKEN}" });
+    for (const [id, entered, expected] of [
+      ["tokenless", {}, replace],
+      ["orders", {}, replace],
+      ["orders", { token: "${TOKEN}" }, take],
+      ["orders", { token: "short" }, replace],
     ] as const) {
       await editor().edit(id);
-      for (const token of tokens) {
-        if (token !== undefined) await editor().enter({ token });
-        (await line()).should.containEql(`Bearer ${catalogText("testRequest.placeholder")}"`);
-        (await hint()).should.equal(catalogText(key));
-        (await editor().note("seen").isVisible()).should.be.false();
-      }
+      await editor().enter(entered);
+      (await line()).should.containEql(`Bearer ${placeholder}"`);
+      (await hint()).should.equal(expected);
+      (await editor().note("seen").isVisible()).should.be.false();
       await editor().cancel();
     }
   });

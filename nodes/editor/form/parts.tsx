@@ -1,6 +1,10 @@
 // What the parts of the form are made of, each of which is a function of what the form has.
 
 import { type ComponentChild, type ComponentChildren, render } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Editor, EditorNode } from "../node-red";
+
+declare const RED: Editor;
 
 /** Draws a part into its place in the form. */
 export function draw(place: string, part: ComponentChild): void {
@@ -46,6 +50,32 @@ export function SmallButton({ id, label, onClick, children }: SmallButtonProps) 
       onClick={onClick}
     >
       {children}
+    </button>
+  );
+}
+
+interface CopyButtonProps {
+  readonly id: string;
+  readonly node: EditorNode;
+  /** Of what is copied. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export function CopyButton({ id, node, name, text }: CopyButtonProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  const label = node._("copy", { name });
+  useEffect(() => RED.popover.tooltip($(button.current ?? []), label), [label]);
+  return (
+    <button
+      type="button"
+      class="red-ui-button red-ui-button-small"
+      id={`webhook-trigger-${id}`}
+      ref={button}
+      aria-label={label}
+      onClick={() => RED.clipboard.copyText(text, $(button.current ?? []), node._("copied"))}
+    >
+      <i class="fa fa-copy" aria-hidden="true" />
     </button>
   );
 }

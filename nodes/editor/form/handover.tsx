@@ -1,0 +1,357 @@
+// The URL of the node, what the user gives to the sender, and the curl command.
+
+import { joinQueries, mask, present, type Presentation, testBody, testQuery } from "../../../src/auth/present";
+import type { Scheme } from "../../../src/auth/senders/sender";
+import { credentialNames, type SavedFields } from "../../../src/config/fields";
+import { isPattern, normalisePath, parseBaseUrl } from "../../../src/config/paths";
+import { isEnvironmentValue, text } from "../../../src/config/values";
+import { getPatternKey } from "../../../src/request/path-patterns";
+import { findJwtPreset } from "../../../src/auth/senders/table";
+import { docsUrl, type Editor, type EditorNode } from "../node-red";
+import { quote } from "../shell";
+import { credentialToGive, isShown } from "./credentials";
+import {
+  findRecipe,
+  findSecretHeader,
+  findSender,
+  findTokenPlace,
+  type FormState,
+  input,
+  roots,
+  type WebhookNode,
+} from "./form-state";
+import { CopyButton, draw, Note, SmallButton } from "./parts";
+
+declare const RED: Editor;
+
+/** Nothing when the node cannot be reached, or an environment variable has the path. */
+function composeUrl({ values: { relativePath: path }, broken }: FormState): string | undefined {
+  const { node: root } = roots();
+  if (root === false || isEnvironmentValue(path) || broken.has("relativePath")) return undefined;
+  return composeUrlOfPath(normalisePath(root) + normalisePath(path));
+}
+
+/** @param path with `httpNodeRoot` */
+export function composeUrlOfPath(path: string): string {
+  return (parseBaseUrl(RED.settings.webhookTriggerBaseUrl) ?? location.origin) + path;
+}
+
+/** The URL for the sender: the entered one, where the signature covers it. */
+function composeSenderUrl(state: FormState): string | undefined {
+  const { values, used, broken } = state;
+  const entered = text(values.senderSettings.publicUrl);
+  const url = composeUrl(state);
+  if (url === undefined || entered === "" || !used.has("publicUrl")) return url;
+  return isEnvironmentValue(entered) || broken.has("publicUrl") ? url : entered;
+}
+
+/** Loopback addresses: RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, RFC 6761 §6.3. */
+const loopback = /^(?:127\.[\d.]+|\[::1\]|(?:.+\.)?localhost)$/;
+/** Local networks: RFC 1918 §3, RFC 3927 §2.1, RFC 4193 §3.1, RFC 6762 §3. */
+const local =
+  /^(?:10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|169\.254\.[\d.]+|\[f[cd].*\]|.+\.local)$/;
+
+/** Says who cannot reach an address; empty where that is unknown. */
+function describeReach(node: WebhookNode, url: string): string {
+  const { hostname: host } = new URL(url);
+  if (loopback.test(host)) return node._("url.computer", { host });
+  return local.test(host) ? node._("url.network", { host }) : "";
+}
+
+// The box *Give this to the sender*.
+
+const items = ["url", "contentType", "header", "token", "user", "password", "secret", "verifyToken"] as const;
+type Handover = Partial<Record<(typeof items)[number], string>>;
+
+/** A credential, or what stands for it. */
+type GetCredential = (name: GivenCredential) => string;
+type GivenCredential = "token" | "password" | "secret" | "verifyToken";
+
+/** Stands for a credential that the form does not know: a key under `testRequest` in the message catalog. */
+const placeholders: Readonly<Record<GivenCredential, string>> = {
+  token: "placeholder",
+  password: "passwordPlaceholder",
+  secret: "secretPlaceholder",
+  verifyToken: "placeholder",
+};
+
+/** Shows the values, and what keeps senders from reaching this node. */
+export function showHandover(state: FormState): void {
+  draw("given", <HandoverBox {...state} />);
+  draw("hint-methods", <MethodsHint {...state} />);
+}
+
+function HandoverBox(state: FormState) {
+  const { node, values, broken } = state;
+  const copied = composeHandover(state, (name) => getCredential(state, name));
+  const shown = composeHandover(state, (name) =>
+    credentialToGive(state, name) === undefined || isShown(name) ? getCredential(state, name) : mask,
+  );
+  const url = composeSenderUrl(state);
+  const rival = findRival(node, values);
+  return (
+    <>
+      {items.map((item) => shown[item] !== undefined && <Given key={item} {...{ node, item, shown, copied }} />)}
+      <div role="status">
+        <Note id="note-yours" icon="info-circle" text={describeMissing(state, Object.values(copied))} />
+        <Note
+          id="note-path"
+          icon="info-circle"
+          text={broken.has("relativePath") ? node._("handover.correctPath") : ""}
+        />
+        <Note id="note-seen" text={describeNew(state)} />
+        <Note id="note-token-guarded" text={isTokenGuarded(values) ? node._("jwt.guarded") : ""} />
+        <Note id="note-closed" text={roots().node === false ? node._("url.closed") : ""} />
+        <Note id="note-taken" text={rival ? describeRival(node, rival) : ""}>
+          <SmallButton onClick={() => rival && RED.view.reveal(rival.id)}>
+            {node._("url.reveal", { name: rival?.name || rival?.type || "" })}
+          </SmallButton>
+        </Note>
+        <Note id="note-reach" icon="info-circle" text={url === undefined ? "" : describeReach(node, url)}>
+          <a href={docsUrl("reaching-node-red.md")} target="_blank" rel="noopener">
+            {node._("url.reaching")}
+          </a>
+        </Note>
+      </div>
+    </>
+  );
+}
+
+interface GivenProps {
+  readonly node: WebhookNode;
+  readonly item: (typeof items)[number];
+  readonly shown: Handover;
+  readonly copied: Handover;
+}
+
+function Given({ node, item, shown, copied }: GivenProps) {
+  const name = node._(`handover.${item}`);
+  const id = `given-${item}`;
+  return (
+    <div class="webhook-trigger-given">
+      <span>{name}</span> <code id={`webhook-trigger-${id}`}>{shown[item]}</code>{" "}
+      <CopyButton id={`${id}-copy`} {...{ node, name }} text={copied[item] ?? ""} />
+    </div>
+  );
+}
+
+/** What GET means for the message, and for a token in the URL. */
+function MethodsHint({ node, values: { methods, verificationMethod } }: FormState) {
+  if (!methods.includes("GET") || verificationMethod === "signature") return null;
+  if (verificationMethod === "query") return <>{node._("methods.tokenInUrl")}</>;
+  // What calls a URL can often do nothing else.
+  const putInUrl = () => {
+    input("verificationMethod").val("query").trigger("change");
+    // This button goes.
+    input("methods").find("[value=GET]").trigger("focus");
+  };
+  return (
+    <>
+      {node._("methods.get")}{" "}
+      {verificationMethod === "header" && <SmallButton onClick={putInUrl}>{node._("methods.putInUrl")}</SmallButton>}
+    </>
+  );
+}
+
+/** Whether `httpNodeAuth` checks the header field of the token. */
+function isTokenGuarded({ verificationMethod, sender, headerParameter }: SavedFields): boolean {
+  const name = findJwtPreset(sender)?.headerParameter ?? headerParameter;
+  return (
+    RED.settings.webhookTriggerHasNodeAuth &&
+    ["header", "jwt"].includes(verificationMethod) &&
+    /^authorization$/i.test(name)
+  );
+}
+
+/** The credential, or the placeholder for one that the form does not know. */
+function getCredential(state: FormState, name: GivenCredential): string {
+  return credentialToGive(state, name) ?? state.node._(`testRequest.${placeholders[name]}`);
+}
+
+/** Says what to do about what texts do not have: the path, parameters and credentials that the form does not know. */
+function describeMissing(state: FormState, texts: readonly string[]): string {
+  const { node, values, credentials, used } = state;
+  if (isEnvironmentValue(values.relativePath)) return node._("handover.pathFromEnvironment");
+  const said = isPattern(values.relativePath) ? [node._("handover.parameters")] : [];
+  for (const [name, key] of Object.entries(placeholders) as [GivenCredential, string][]) {
+    const placeholder = node._(`testRequest.${key}`);
+    const isMissing = used.has(name) && credentialToGive(state, name) === undefined;
+    if (!isMissing || !texts.some((each) => each.includes(placeholder))) continue;
+    const [variable, button] = [credentials[name], node._(`make.${name}`)];
+    const isFromEnvironment = isEnvironmentValue(variable);
+    const text = node._(`handover.${isFromEnvironment ? "fromEnvironment" : "replace"}`, {
+      placeholder,
+      variable,
+      button,
+    });
+    if (!said.includes(text)) said.push(text);
+  }
+  return said.join(" ");
+}
+
+/** Credentials that cannot be shown after the deploy. */
+function describeNew(state: FormState): string {
+  const { node, values, used } = state;
+  const first = credentialNames.find((name) => {
+    // A secret that the sender shows can be copied there again.
+    const isOurs = name === "secret" ? isSecretChosen(values) : name !== "secondSecret" && name !== "user";
+    return isOurs && used.has(name) && credentialToGive(state, name) !== undefined;
+  });
+  if (first === undefined) return "";
+  if (first === "password" || first === "secondPassword") return node._("handover.passwordSeen");
+  return node._(first === "secret" ? "handover.secretSeen" : "handover.tokenSeen");
+}
+
+function isSecretChosen({ sender }: Pick<SavedFields, "sender">): boolean {
+  return sender === "custom" || findSender(sender)?.secretIsChosen === true;
+}
+
+function composeHandover(state: FormState, get: GetCredential): Handover {
+  const { values, used, sender } = state;
+  const url = composeSenderUrl(state);
+  const { headers = {}, search = "" } = presentCredential(state, get) ?? {};
+  const [header] = Object.entries(headers);
+  const isTokenAlone = header && used.has("token") && sendsTokenItself(values.sender, header[0]);
+  const isBasic = values.verificationMethod === "basic";
+  const given: Record<(typeof items)[number], string | undefined> = {
+    // What hides a credential is not encoded.
+    url: url && url + search.replace(encodeURIComponent(mask), mask),
+    contentType: sender?.contentType,
+    header: header && !isTokenAlone ? header.join(": ") : undefined,
+    token: isTokenAlone ? get("token") : undefined,
+    user: isBasic ? credentialToGive(state, "user") : undefined,
+    password: isBasic ? get("password") : undefined,
+    secret: used.has("secret") && isSecretChosen(values) && !header && search === "" ? get("secret") : undefined,
+    verifyToken: used.has("verifyToken") ? get("verifyToken") : undefined,
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** How a request without a signature has its token or secret; nothing for others. */
+function presentCredential(state: FormState, get: GetCredential): Presentation | undefined {
+  const { values, used } = state;
+  const place = findTokenPlace(state);
+  if (place) return present(place, get("token"));
+  if (!used.has("secret")) return undefined;
+  const [name, header] = [findSecretParameter(values), findSecretHeader(values)];
+  if (name !== undefined) return present({ method: "query", name }, get("secret"));
+  return header === undefined ? undefined : { headers: { [header]: get("secret") }, search: "" };
+}
+
+/** The query parameter that has the secret; nothing where it is entered at the sender. */
+function findSecretParameter({ sender }: Pick<SavedFields, "sender">): string | undefined {
+  const scheme: Scheme | undefined = findSender(sender)?.scheme;
+  return /^query:(.+)$/.exec(scheme?.sig.source ?? "")?.[1];
+}
+
+/** Whether a sender needs the token alone, for its own header field. */
+function sendsTokenItself(sender: string, field: string): boolean {
+  if (findRecipe(sender)?.tokenAlone) return true;
+  const scheme: Scheme | undefined = findSender(sender)?.scheme;
+  if (scheme?.alg !== "token" || scheme.sig.pick) return false;
+  return scheme.sig.headers.some((name) => name.toLowerCase() === field.toLowerCase());
+}
+
+// Another node with the same path.
+
+function describeRival(node: WebhookNode, rival: EditorNode): string {
+  const isWebhook = rival.type === node.type;
+  const type = isWebhook ? node._("paletteLabel") : rival.type;
+  const name = node._("url.rival", { name: rival.name || type, flow: getFlowName(rival) });
+  const method = text(rival.method).toUpperCase();
+  return node._(isWebhook ? "url.takenByWebhook" : "url.takenByHttpIn", { name, method });
+}
+
+export function getFlowName({ z }: EditorNode): string {
+  return RED.nodes.workspace(z)?.label ?? RED.nodes.subflow(z)?.name ?? "";
+}
+
+function findRival(node: WebhookNode, { relativePath, methods }: SavedFields): EditorNode | undefined {
+  const getKey = (path: string) => getPatternKey(normalisePath(path));
+  const own = getKey(relativePath);
+  const isSameMethod = ({ method }: EditorNode) => methods.some((each) => each.toLowerCase() === method);
+  const isRival = (other: EditorNode, path: unknown) =>
+    other.id !== node.id &&
+    !other.d &&
+    !RED.nodes.workspace(other.z)?.disabled &&
+    typeof path === "string" &&
+    path !== "" &&
+    getKey(path) === own;
+  return (
+    RED.nodes.filterNodes({ type: node.type }).find((other) => isRival(other, other.relativePath)) ??
+    RED.nodes.filterNodes({ type: "http in" }).find((other) => isSameMethod(other) && isRival(other, other.url))
+  );
+}
+
+// The curl command.
+
+/** As far as the form knows its parts. */
+export function showCommand(state: FormState): void {
+  draw("terminal", <Command {...state} />);
+}
+
+function Command(state: FormState) {
+  const { node, values } = state;
+  const command = composeCommand(state);
+  if (command === undefined) {
+    const none = isSigned(values) ? "testRequest.commandSigned" : "testRequest.commandUnknown";
+    return (
+      <div class="webhook-trigger-hint" id="webhook-trigger-command-none">
+        {node._(none)}
+      </div>
+    );
+  }
+  return (
+    <div class="webhook-trigger-command">
+      <div id="webhook-trigger-command-hint">{node._("testRequest.command")}</div>
+      <div class="webhook-trigger-copyable">
+        <pre
+          class="webhook-trigger-code"
+          id="webhook-trigger-command"
+          role="textbox"
+          aria-readonly="true"
+          aria-multiline="true"
+          tabIndex={0}
+          aria-labelledby="webhook-trigger-command-hint"
+          aria-describedby="webhook-trigger-command-token"
+        >
+          {command}
+        </pre>
+        <CopyButton id="command-copy" name={node._("section.terminal")} node={node} text={command} />
+      </div>
+      <div class="webhook-trigger-hint" id="webhook-trigger-command-token">
+        {describeMissing(state, [command])}
+      </div>
+    </div>
+  );
+}
+
+export function describeCommand(state: FormState): string {
+  const { node, values } = state;
+  if (composeCommand(state) !== undefined) return node._("section.line");
+  return node._(isSigned(values) ? "section.noLine" : "section.lineUnknown");
+}
+
+/** Whether each request needs a signature or a signed token. */
+function isSigned({ verificationMethod, sender }: SavedFields): boolean {
+  return verificationMethod === "jwt" || (verificationMethod === "signature" && sender !== "shared-secret");
+}
+
+function composeCommand(state: FormState): string | undefined {
+  const { values, credentials } = state;
+  const url = composeUrl(state);
+  const get: GetCredential = (name) => getCredential(state, name);
+  const presentation = presentCredential(state, get);
+  const isBasic = values.verificationMethod === "basic";
+  if (url === undefined || !(presentation ?? isBasic)) return undefined;
+  const { headers = {}, search = "" } = presentation ?? {};
+  const [method = ""] = values.methods;
+  const isByUrl = method === "GET";
+  return [
+    method === "POST" || isByUrl ? "curl" : `curl -X ${method}`,
+    quote(url + (isByUrl ? joinQueries(search, testQuery) : search)),
+    ...(isBasic ? [`--user ${quote(`${credentials.user}:${get("password")}`)}`] : []),
+    ...Object.entries(headers).map(([field, value]) => `-H ${quote(`${field}: ${value}`)}`),
+    ...(isByUrl ? [] : [`--data ${quote(testBody)}`]),
+  ].join(" ");
+}
