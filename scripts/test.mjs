@@ -19,7 +19,7 @@ const isChoice = (/** @type {string} */ arg) => /^--(all|matrix=.*|quick)$/.test
 const mochaArgs = args.filter((arg) => !isChoice(arg));
 const [choice, ...more] = args.filter(isChoice);
 if (more.length > 0) throw new Error(`${String(choice)} and ${more.join(" and ")} are run one after the other`);
-const [first, ...others] = runsOf(choice);
+const runs = runsOf(choice);
 
 const missing = programs.filter(({ names }) => !findProgram(...names));
 const leftOut = missing.map(
@@ -43,10 +43,11 @@ rmSync(compiled, { recursive: true, force: true });
 let passes = 0;
 /** @type {string[]} */
 const failures = [];
-// Three files for each processor at a time, since most of them wait most of the time.
-const processors = availableParallelism();
-const beside = others.length > 0 ? processors : 0;
-await Promise.all([runTests(first, 3 * processors - beside, true), runInTurn(others, beside)]);
+// Four files for each processor at a time, since most of them wait most of the time; where there are several runs, two of
+// them at a time.
+const jobs = 4 * availableParallelism();
+const lanes = runs.length === 1 ? [jobs] : [Math.ceil(jobs * 0.6), Math.floor(jobs * 0.4)];
+await Promise.all(lanes.map((jobs, index) => runInTurn(jobs, index === 0)));
 // At the end once more: of a long report, that is what is looked at first.
 process.stdout.write(`${failures.join("")}\n${passes} passed, ${failures.length} failed\n`);
 if (failures.length > 0 || passes === 0) process.exit(1);
@@ -55,7 +56,7 @@ if (failures.length > 0 || passes === 0) process.exit(1);
  * What to run.
  *
  * @param {string | undefined} option
- * @returns {[Run, ...Run[]]}
+ * @returns {Run[]}
  */
 function runsOf(option) {
   if (option === undefined) return [everything];
@@ -68,11 +69,13 @@ function runsOf(option) {
 }
 
 /**
- * @param {Run[]} runs
+ * Runs what has not begun yet, one run after the other.
+ *
  * @param {number} jobs
+ * @param {boolean} isShown
  */
-async function runInTurn(runs, jobs) {
-  for (const each of runs) await runTests(each, jobs, false);
+async function runInTurn(jobs, isShown) {
+  for (let next = runs.shift(); next; next = runs.shift()) await runTests(next, jobs, isShown);
 }
 
 /**
