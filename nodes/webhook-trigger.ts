@@ -14,8 +14,8 @@ import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { TestCredentials } from "../src/auth/test-credentials";
 import {
   type Breach,
-  type CredentialName,
   credentialNames,
+  credentials,
   type SavedCredentials,
   type SavedFields,
 } from "../src/config/fields";
@@ -71,7 +71,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
 
   registerWatch(RED, common.observers.alerts);
   RED.nodes.registerType(nodeType, WebhookTrigger, {
-    credentials: Object.fromEntries(credentialNames.map((name) => [name, { type: typeOfCredential(name) }])),
+    credentials: Object.fromEntries(credentialNames.map((name) => [name, { type: credentials[name].type }])),
     settings: {
       webhookTriggerRoots: { value: common.roots, exportable: true },
       webhookTriggerBaseUrl: { value: baseUrl, exportable: true },
@@ -84,10 +84,6 @@ export = function webhookTrigger(RED: NodeAPI): void {
 };
 
 /** The editor may show a user's name again. */
-function typeOfCredential(name: CredentialName): "text" | "password" {
-  return name === "user" ? "text" : "password";
-}
-
 function prepare(RED: NodeAPI, baseUrl: string | undefined) {
   const roots = getRoots(RED);
   const isOfAdmin = (path: string) => isAdminPath(path, roots);

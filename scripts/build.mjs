@@ -3,9 +3,11 @@
  * icons and locales. It checks no types, so that it takes a second: `npm run check` does.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { buildSync, transformSync } from "esbuild";
 import ts from "typescript";
+import { writeRows } from "./form-rows.mjs";
 import { root } from "./setup.mjs";
 
 const target = resolve(root, process.argv[2] ?? "dist");
@@ -25,11 +27,17 @@ for (const fileName of fileNames) {
 
 const editor = join(root, "nodes", "editor");
 const styles = readFileSync(join(editor, "deliveries", "deliveries.css"), "utf8");
-const markup = withoutIndentation(readFileSync(join(root, html), "utf8"));
-const script = bundle("nodes/webhook-trigger.editor.ts");
+const formStyles = withoutIndentation(readFileSync(join(editor, "form", "form.css"), "utf8"));
+const load = createRequire(import.meta.url);
+const { fields, credentials, settings } = /** @type {typeof import("../src/config/fields")} */ (
+  load(join(dist, "src", "config", "fields.js"))
+);
+const texts = /** @type {import("./form-rows.mjs").Texts} */ (load("../locales/en-US/webhook-trigger.json"));
+const markup = writeRows(readFileSync(join(root, html), "utf8"), { ...fields, ...credentials, ...settings }, texts);
+const script = bundle("nodes/webhook-trigger.editor.ts", spellOut);
 writeFileSync(
   join(dist, html),
-  `<script type="text/javascript">\n${script}</script>\n\n${markup}\n<style>\n${styles}</style>\n`,
+  `<script type="text/javascript">\n${script}</script>\n\n${withoutIndentation(markup)}\n<style>\n${formStyles}${styles}</style>\n`,
 );
 
 // The page outside the editor.
@@ -62,11 +70,30 @@ for (const path of readdirSync(dist, { encoding: "utf8", recursive: true })) {
 rmSync(target, { recursive: true, force: true });
 renameSync(dist, target);
 
-/** @param {string} entry a script of a page */
-function bundle(entry) {
+/**
+ * The flow library reads the names of fields from the text of the script, so they are spelled out there.
+ *
+ * @param {string} script
+ */
+function spellOut(script) {
+  const spell = (/** @type {string} */ definitions, /** @type {object} */ table) =>
+    `{ ${Object.keys(table)
+      .map((name) => `${name}: ${definitions}.${name}`)
+      .join(", ")} }`;
+  return script
+    .replace("defaults: fieldDefinitions", `defaults: ${spell("fieldDefinitions", fields)}`)
+    .replace("credentials: credentialDefinitions", `credentials: ${spell("credentialDefinitions", credentials)}`);
+}
+
+/**
+ * @param {string} entry a script of a page
+ * @param {(script: string) => string} [prepare]
+ */
+function bundle(entry, prepare = (script) => script) {
+  const contents = prepare(readFileSync(join(root, entry), "utf8"));
   const { outputFiles } = buildSync({
     absWorkingDir: root,
-    entryPoints: [entry],
+    stdin: { contents, loader: "ts", sourcefile: entry, resolveDir: dirname(join(root, entry)) },
     bundle: true,
     format: "iife",
     target: "es2022",

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
-import { method as methods } from "../locales/en-US/webhook-trigger.json";
+import { verificationMethod as methods } from "../locales/en-US/webhook-trigger.json";
 import type { Sender, Source } from "../src/auth/senders/sender";
 import { fullName, type KnownId, type RecipeId, recipeIds, recipes, type SenderId, senderIds, senders } from "../src/auth/senders/table"; // prettier-ignore
 import { root } from "../test/harness/package";

@@ -28,7 +28,7 @@ export interface EditorNode {
 /** Node-RED shows the returned message only if both parameters are declared. */
 export type Validator<Saved> = (this: EditorNode & Saved, value: unknown, options: unknown) => true | string;
 
-interface EditorNodeDefinition<Saved> {
+export interface EditorNodeDefinition<Saved> {
   category: string;
   color: string;
   inputs: 0 | 1;

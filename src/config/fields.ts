@@ -1,8 +1,9 @@
-// The saved fields: the default and the rule of each. The runtime and the editor's form both read them here.
+// The fields of the node, the only place where one is declared: its default, its rule, when it is used, and its row in the
+// form, which the build writes (scripts/form-rows.mjs). The runtime and the form both read them here.
 
 import { parseBlocks } from "./blocks";
-import { type JwtPreset, type KeySource, keySources } from "../auth/senders/sender";
-import { findJwtPreset } from "../auth/senders/table";
+import { type JwtPreset, type KeySource, keySources, type Sender, type Settings, usesCertificate } from "../auth/senders/sender"; // prettier-ignore
+import { findJwtPreset, isSenderId, senders } from "../auth/senders/table";
 import { isEnvironmentValue, isFieldName, isObject, isTrue, isWithoutContent, parseNumber, text } from "./values";
 import { normalisePath } from "./paths";
 
@@ -20,12 +21,29 @@ type Choice =
   "verificationMethod" | "sender" | "keySource" | "reply" | "replyStatus" | "ignoreDuplicates" | "guaranteed";
 type Choices = Readonly<Record<Choice, unknown>>;
 
-interface SavedField {
+/** A field as the form has it: its label is the text `label.<name>`, its hint `hint.<name>`. */
+export interface FormRow {
+  /** Where in the form its row is. Missing: the form has more than a row for it. */
+  readonly section?: string;
+  /** Of Font Awesome 4. */
+  readonly icon?: string;
+  /** Of a text that may have several. */
+  readonly lines?: number;
+  /** To choose from, with the texts `<name>.<option>`; empty where the form adds them itself. */
+  readonly options?: readonly string[];
+  /** Whether the field is used. Missing: always. Where an environment variable decides, the fields of each choice are used. */
+  readonly isUsed?: (choices: Choices) => boolean;
+}
+
+interface SavedField extends FormRow {
   readonly default: unknown;
   /** Whether a value is valid, after environment variables are resolved. Missing: any value is, or the field has rules of its own. */
   readonly accepts?: (value: unknown) => boolean;
-  /** Whether the field is used. Missing: always. Where an environment variable decides, the fields of each choice are used. */
-  readonly isUsed?: (choices: Choices) => boolean;
+}
+
+interface CredentialField extends FormRow {
+  /** A text is encrypted as well, but the form shows it again. */
+  readonly type: "password" | "text";
 }
 
 /** Where the environment decides, the fields of all methods are used. */
@@ -42,41 +60,66 @@ const byCustomSender = (choices: Choices) => verifying("signature")(choices) && 
 const byNode = ({ reply }: Choices) => reply === "now" || isEnvironmentValue(reply);
 const byFlow = ({ reply }: Choices) => reply === "flow" || isEnvironmentValue(reply);
 const withContent = (choices: Choices) => byNode(choices) && !isWithoutContent(choices.replyStatus);
+const byToken = (choices: Choices) => verifying("header")(choices) || verifying("query")(choices);
+/** Not of a sender that signs without a shared secret. */
+const bySecret = (choices: Choices) => {
+  const sender = findSigningSender(choices.sender);
+  if (verifying("signature")(choices) && !(sender && usesCertificate(sender.scheme))) return true;
+  const source = findJwtPreset(choices.sender)?.keySource ?? choices.keySource;
+  return choices.verificationMethod === "jwt" && (source === "secret" || isEnvironmentValue(source));
+};
+/** With senders that need it. */
+const bySender = (name: keyof Settings | "verifyToken") => (choices: Choices) =>
+  verifying("signature")(choices) && (findSigningSender(choices.sender)?.settings?.includes(name) ?? false);
 const withoutDuplicates = ({ ignoreDuplicates: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
 const withGuarantee = ({ guaranteed: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
 
+const isGiven = (value: unknown) => text(value) !== "";
+
 /** Nodes may be older than a field: then its default holds. */
 export const fields = {
-  name: { default: "" },
-  relativePath: { default: "" },
+  name: { default: "", section: "name", icon: "bookmark" },
+  relativePath: { default: "", section: "path", icon: "globe" },
   /** The methods whose requests start the flow. */
   methods: { default: ["POST"], accepts: isMethodList },
-  returnQueryParams: flag(),
+  returnQueryParams: { ...flag(), section: "message", icon: "list" },
   /** The events that start the flow; empty for all. One may end in `*`, for all that begin so. */
   events: { default: [], accepts: isEventList },
   /** What must hold for a request to start the flow. */
   conditions: { default: [], accepts: isConditionList },
   /** Whether each of the events has an output of its own. */
-  outputPerEvent: flag(),
+  outputPerEvent: { ...flag(), section: "filter", icon: "random" },
   /** How many outputs the node has: Node-RED's editor needs it. */
   outputs: { default: 1 },
-  verificationMethod: oneOf("header", "query", "basic", "jwt", "signature"),
-  queryParameter: { default: "state", accepts: (value) => text(value) !== "", isUsed: verifying("query") },
+  verificationMethod: {
+    ...oneOf("header", "query", "basic", "jwt", "signature"),
+    section: "verification",
+    icon: "shield",
+  },
+  queryParameter: {
+    default: "state",
+    accepts: isGiven,
+    isUsed: verifying("query"),
+    section: "verification",
+    icon: "tag",
+  },
   headerParameter: {
     default: "Authorization",
     accepts: (value) => isFieldName(text(value)),
     isUsed: (choices) => verifying("header")(choices) || byJwt("headerParameter")(choices),
+    section: "verification",
+    icon: "tag",
   },
   /** Where the key of a JSON Web Token is from. */
-  keySource: { ...oneOf(...keySources), isUsed: byJwt("keySource") },
+  keySource: { ...oneOf(...keySources), isUsed: byJwt("keySource"), section: "jwt", icon: "key" },
   /** Where the issuer publishes its keys. */
-  jwksUrl: { default: "", accepts: isHttpsUrl, isUsed: byKey("jwks") },
+  jwksUrl: { default: "", accepts: isHttpsUrl, isUsed: byKey("jwks"), section: "jwt", icon: "link" },
   /** In PEM. */
-  publicKey: { default: "", accepts: isPublicKey, isUsed: byKey("publicKey") },
-  issuer: { default: "", accepts: (value) => text(value) !== "", isUsed: byJwt("issuer") },
-  audience: { default: "", accepts: (value) => text(value) !== "", isUsed: byJwt("audience") },
+  publicKey: { default: "", accepts: isPublicKey, isUsed: byKey("publicKey"), section: "jwt", icon: "key", lines: 4 },
+  issuer: { default: "", accepts: isGiven, isUsed: byJwt("issuer"), section: "jwt", icon: "building-o" },
+  audience: { default: "", accepts: isGiven, isUsed: byJwt("audience"), section: "jwt", icon: "bullseye" },
   /** `name=value`, or empty. */
-  requiredClaim: { default: "", isUsed: byJwt("requiredClaim") },
+  requiredClaim: { default: "", isUsed: byJwt("requiredClaim"), section: "jwt", icon: "id-card-o" },
   /** Empty for any sender, the id of a known one, or `custom`. */
   sender: { default: "" },
   /** How a custom sender signs; `null` for all others. */
@@ -84,44 +127,89 @@ export const fields = {
   /** What a sender needs besides secrets. */
   senderSettings: { default: {} },
   /** Who replies: `now` this node, at once, or `flow` its flow. */
-  reply: oneOf("now", "flow"),
+  reply: { ...oneOf("now", "flow"), section: "reply", icon: "reply" },
   /** The successful statuses (RFC 9110 §15.3). */
-  replyStatus: { ...wholeNumber(200, 200, 299), isUsed: byNode },
+  replyStatus: { ...wholeNumber(200, 200, 299), isUsed: byNode, section: "reply", icon: "flag-o" },
   /** Empty for the reply with the id, or for the one that the sender expects. */
-  replyBody: { default: "", isUsed: withContent },
+  replyBody: { default: "", isUsed: withContent, section: "reply", icon: "file-text-o", lines: 3 },
   /** The media type of `replyBody`. */
-  replyType: { default: "application/json", accepts: isMediaType, isUsed: withContent },
+  replyType: { default: "application/json", accepts: isMediaType, isUsed: withContent, section: "reply", icon: "tag" },
   /** How long the flow may take to reply, in seconds. */
-  replyTimeout: { ...wholeNumber(10, 1, 300), isUsed: byFlow },
-  ignoreDuplicates: flag(),
-  duplicateKey: { default: "", accepts: isDuplicateKey, isUsed: withoutDuplicates },
+  replyTimeout: { ...wholeNumber(10, 1, 300), isUsed: byFlow, section: "reply", icon: "clock-o" },
+  ignoreDuplicates: { ...flag(), section: "duplicates", icon: "clone" },
+  duplicateKey: { default: "", accepts: isDuplicateKey, isUsed: withoutDuplicates, section: "duplicates", icon: "key" },
   /** How long a delivery is remembered, in hours. */
-  duplicateWindow: { ...wholeNumber(72, 1, 720), isUsed: withoutDuplicates },
+  duplicateWindow: { ...wholeNumber(72, 1, 720), isUsed: withoutDuplicates, section: "duplicates", icon: "clock-o" },
   /** Addresses and blocks of them, separated by commas or lines; empty for all. */
-  allowFrom: { default: "", accepts: (value) => parseBlocks(value) !== undefined },
+  allowFrom: {
+    default: "",
+    accepts: (value) => parseBlocks(value) !== undefined,
+    section: "limits",
+    icon: "filter",
+    lines: 3,
+  },
   /** The maximum of requests per minute from one address; 0 for any number. */
-  rateLimit: wholeNumber(0, 0, 1_000_000_000),
+  rateLimit: { ...wholeNumber(0, 0, 1_000_000_000), section: "limits", icon: "tachometer" },
   /** After how many hours without an accepted request there is an alert, with decimals; 0 for never. */
-  alertWhenSilent: { default: 0, accepts: (value) => isWithin(value, 0, 8760) },
+  alertWhenSilent: { default: 0, accepts: (value) => isWithin(value, 0, 8760), section: "limits", icon: "bell-o" },
   /** Whether the message has the bytes of the body as they were sent. */
-  rawBody: flag(),
+  rawBody: { ...flag(), section: "message", icon: "file-o" },
   /** Whether a delivery is stored before the sender gets a reply, and until the flow has finished with it. */
-  guaranteed: flag(),
+  guaranteed: { ...flag(), section: "guaranteed", icon: "life-ring" },
   /** Starts of the flow for a delivery in all, the first one included. */
-  attempts: { ...wholeNumber(10, 1, 50), isUsed: withGuarantee },
+  attempts: { ...wholeNumber(10, 1, 50), isUsed: withGuarantee, section: "guaranteed", icon: "repeat" },
   /** The time from the first failure to the next start, in seconds; it doubles with each failure. */
-  backoffFirst: { ...wholeNumber(10, 1, 3600), isUsed: withGuarantee },
+  backoffFirst: { ...wholeNumber(10, 1, 3600), isUsed: withGuarantee, section: "guaranteed", icon: "hourglass-start" },
   /** The longest that this time becomes, in seconds. */
-  backoffLongest: { ...wholeNumber(3600, 1, 86_400), isUsed: withGuarantee },
-  /** How many flows run at once; 0 for any number. */
-  concurrency: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee },
-  /** How many attempts start per minute; 0 for any number. */
-  ratePerMinute: { ...wholeNumber(0, 0, 6000), isUsed: withGuarantee },
-  /** After how many failed attempts in a row the node is paused; 0 for never. */
-  breaker: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee },
+  backoffLongest: {
+    ...wholeNumber(3600, 1, 86_400),
+    isUsed: withGuarantee,
+    section: "guaranteed",
+    icon: "hourglass-end",
+  },
   /** After how long an attempt without an end has failed, in seconds. */
-  attemptTimeout: { ...wholeNumber(300, 1, 86_400), isUsed: withGuarantee },
+  attemptTimeout: { ...wholeNumber(300, 1, 86_400), isUsed: withGuarantee, section: "guaranteed", icon: "clock-o" },
+  /** How many flows run at once; 0 for any number. */
+  concurrency: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee, section: "guaranteed", icon: "random" },
+  /** How many attempts start per minute; 0 for any number. */
+  ratePerMinute: { ...wholeNumber(0, 0, 6000), isUsed: withGuarantee, section: "guaranteed", icon: "tachometer" },
+  /** After how many failed attempts in a row the node is paused; 0 for never. */
+  breaker: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee, section: "guaranteed", icon: "pause" },
 } satisfies Record<string, SavedField>;
+
+/** Node-RED stores credentials apart from the flow file, encrypted, and never shows passwords again. */
+export const credentials = {
+  token: { type: "password", isUsed: byToken, section: "credential", icon: "lock" },
+  /** Accepted as well. */
+  secondToken: { type: "password", isUsed: byToken, section: "second", icon: "lock" },
+  user: { type: "text", isUsed: verifying("basic"), section: "credential", icon: "user" },
+  password: { type: "password", isUsed: verifying("basic"), section: "credential", icon: "lock" },
+  secondPassword: { type: "password", isUsed: verifying("basic"), section: "second", icon: "lock" },
+  secret: { type: "password", isUsed: bySecret, section: "secret", icon: "lock" },
+  secondSecret: { type: "password", isUsed: bySecret, section: "second", icon: "lock" },
+  /** The sender shows that it knows it with its first request. */
+  verifyToken: { type: "password", isUsed: bySender("verifyToken"), section: "sender", icon: "lock" },
+} satisfies Record<string, CredentialField>;
+export type CredentialName = keyof typeof credentials;
+export const credentialNames = Object.keys(credentials) as CredentialName[];
+
+/** What a sender needs besides secrets: the members of `senderSettings`. */
+export const settings = {
+  arm: { default: false, isUsed: bySender("arm"), section: "sender", icon: "handshake-o" },
+  publicUrl: { isUsed: bySender("publicUrl"), section: "sender", icon: "link" },
+  signatureHeader: { isUsed: bySender("signatureHeader"), section: "sender", icon: "tag" },
+  timestampHeader: { isUsed: bySender("timestampHeader"), section: "sender", icon: "tag" },
+  topicUrl: { isUsed: bySender("topicUrl"), section: "sender", icon: "link" },
+  topicArn: { isUsed: bySender("topicArn"), section: "sender", icon: "bullhorn" },
+  webhookId: { isUsed: bySender("webhookId"), section: "sender", icon: "id-card-o" },
+  alg: { isUsed: bySender("alg"), section: "sender", icon: "key", options: [] },
+} satisfies Record<keyof Settings, FormRow & { default?: boolean }>;
+export const settingNames = Object.keys(settings) as (keyof Settings)[];
+
+/** Nothing for an environment variable. */
+function findSigningSender(id: unknown): Sender | undefined {
+  return isSenderId(id) ? senders[id] : undefined;
+}
 
 type FieldTable = typeof fields;
 type FieldWithRule = {
@@ -249,7 +337,7 @@ export type SavedFields = {
 };
 
 /** Fields that are no texts, numbers or booleans. */
-export type ObjectField = "scheme" | "senderSettings" | "methods" | "events" | "conditions";
+type ObjectField = "scheme" | "senderSettings" | "methods" | "events" | "conditions";
 
 /** A condition as it is saved; the value may be a number or an environment variable, and `exists` and `missing` need none. */
 export interface SavedCondition {
@@ -283,13 +371,6 @@ export const placementField = {
   header: "headerParameter",
   query: "queryParameter",
 } as const satisfies Record<TokenMethod, keyof SavedFields>;
-
-/** Node-RED stores credentials apart from the flow file, encrypted, and never shows them again. */
-export const credentialNames = [
-  ...(["token", "secondToken", "user", "password", "secondPassword"] as const),
-  ...(["secret", "secondSecret", "verifyToken"] as const),
-] as const;
-export type CredentialName = (typeof credentialNames)[number];
 
 /** The credentials as Node-RED passes them to the node, with their environment variables resolved. */
 export type SavedCredentials = Readonly<Partial<Record<CredentialName, unknown>>>;
@@ -349,7 +430,8 @@ function flag() {
 }
 
 function oneOf(usual: string, ...others: readonly string[]) {
-  return { default: usual, accepts: (value: unknown) => [usual, ...others].some((each) => each === value) };
+  const options = [usual, ...others];
+  return { default: usual, options, accepts: (value: unknown) => options.some((each) => each === value) };
 }
 
 function wholeNumber(usual: number, min: number, max: number) {

@@ -18,6 +18,7 @@ import {
   rules,
   type SavedCredentials,
   type SavedFields,
+  settingNames,
   type TokenMethod,
   withDefaults,
 } from "./fields";
@@ -239,10 +240,7 @@ function tokenAccess(
 }
 
 /** What is entered for a sender besides secrets, as a text. */
-const textSettings = [
-  ...(["publicUrl", "signatureHeader", "timestampHeader"] as const),
-  ...(["topicUrl", "topicArn", "webhookId", "alg"] as const),
-];
+const textSettings = settingNames.filter((name) => name !== "arm");
 
 function signatureAccess(
   { scheme, senderSettings }: Readonly<SavedFields>,

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
+import { writeRows } from "../../scripts/form-rows.mjs";
+import { credentials, fields, settings } from "../../src/config/fields";
 import { problems } from "../../src/request/problem";
 import { root } from "../harness/package";
 
@@ -10,7 +12,8 @@ interface Texts {
 
 const source = "en-US";
 const languages = readdirSync(join(root, "locales")).sort();
-const form = read("nodes/webhook-trigger.html");
+const catalog = JSON.parse(read("locales/en-US/webhook-trigger.json")) as Parameters<typeof writeRows>[2];
+const form = writeRows(read("nodes/webhook-trigger.html"), { ...fields, ...credentials, ...settings }, catalog);
 const texts = new Map(languages.map((language) => [language, textsOf(language)]));
 const sourceTexts = textsOf(source);
 const sourceHelp = helpOf(source);
@@ -90,7 +93,7 @@ describe("the languages", () => {
         const names = bolds(sourceHelp).map((name) => text(keyOf(name)));
         bolds(help).sort().should.eql(names.sort());
         matches(help, /<dt>([^<]+)<\/dt>/g).should.eql(
-          ["header", "query", "basic", "jwt", "signature"].map((method) => text(`method.${method}`)),
+          ["header", "query", "basic", "jwt", "signature"].map((method) => text(`verificationMethod.${method}`)),
         );
       });
     });

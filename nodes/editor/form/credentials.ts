@@ -143,7 +143,6 @@ export function showCredentialHints(state: FormState): void {
   const isSecretSaved = credentials.secret === keptPassword;
   $("#webhook-trigger-hint-token").text(composeTokenHint(state, name));
   $("#webhook-trigger-hint-password").text(credentials.password === keptPassword ? node._("credential.kept") : "");
-  showElement($("#webhook-trigger-note-guarded"), RED.settings.webhookTriggerHasNodeAuth);
   $("#webhook-trigger-hint-secret").text(isSecretSaved ? node._("credential.kept") : secretHints.join(" "));
   showNote("#webhook-trigger-note-secret", describeDoubt(state));
   showElement($("#webhook-trigger-secret-make"), ["chosen", "anyLength", "shared"].includes(kind));

@@ -1,7 +1,7 @@
 // The state of the form: read once per event, by the rules of the runtime, and shown by each part of the form.
 
 import type { NodeReport } from "../../../src/admin/node-health";
-import { readSecret, type Recipe, schemeForSecret, type Sender, type Settings, usesCertificate } from "../../../src/auth/senders/sender"; // prettier-ignore
+import { readSecret, type Recipe, schemeForSecret, type Sender, type Settings } from "../../../src/auth/senders/sender"; // prettier-ignore
 import {
   findJwtPreset,
   isRecipeId,
@@ -17,31 +17,33 @@ import {
   type BrokenRule,
   type CredentialName,
   credentialNames,
+  credentials,
   defaults,
   fieldNames,
+  fields,
   flowMethods,
+  type FormRow,
   identityRule,
-  isFieldUsed,
   needsValue,
-  type ObjectField,
   type Operator,
   placementField,
   rules,
   type SavedCondition,
   type SavedFields,
+  settingNames,
+  settings,
   withDefaults,
 } from "../../../src/config/fields";
 import { isEnvironmentValue, isObject, isTrue, text, tryParseJson } from "../../../src/config/values";
 import { composePublicUrl, isAdminPath, parseBaseUrl, type Roots } from "../../../src/config/paths";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
-import { type Editor, type EditorNode, updateText, type Validator } from "../node-red";
+import { type Editor, type EditorNode, type EditorNodeDefinition, updateText, type Validator } from "../node-red";
 
 declare const RED: Editor;
 
 export type WebhookNode = EditorNode & SavedFields;
-type SettingField = keyof Settings;
-export type Field = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | SettingField;
+export type Field = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | keyof Settings;
 
 /** Node-RED's placeholder for a saved password. */
 export const keptPassword = "__PWRD__";
@@ -50,13 +52,15 @@ export function form(): JQuery {
   return $(".webhook-trigger-form");
 }
 
+type EnteredCredentials = Readonly<Record<CredentialName, string>>;
+
 /** The open form as it was read at an event. */
 export interface FormState {
   readonly node: WebhookNode;
   /** As they would be saved. */
   readonly values: SavedFields;
   /** As they are entered; a saved password is `keptPassword`. */
-  readonly credentials: Readonly<Record<CredentialName, string>>;
+  readonly credentials: EnteredCredentials;
   /** Nothing without a sender, and for one from the environment. */
   readonly sender: Sender | undefined;
   /** The fields that are used with the values of the others. */
@@ -68,9 +72,8 @@ export interface FormState {
 
 export function readForm(node: WebhookNode): FormState {
   const values = readValues(node);
-  const entered = credentialNames.map((name) => [name, inputValue(name)]);
-  const credentials = Object.fromEntries(entered) as Record<CredentialName, string>;
-  const valueOf = (field: Field) => (isCredential(field) ? credentials[field] : getValue(values, field));
+  const entered = Object.fromEntries(credentialNames.map((name) => [name, inputValue(name)])) as EnteredCredentials;
+  const valueOf = (field: Field) => (isCredential(field) ? entered[field] : getValue(values, field));
   const broken = checkedFields.flatMap((field) => {
     const rule = findBreach(field, valueOf(field), values);
     return rule ? [[field, rule] as const] : [];
@@ -78,9 +81,9 @@ export function readForm(node: WebhookNode): FormState {
   return {
     node,
     values,
-    credentials,
+    credentials: entered,
     sender: findSender(values.sender),
-    used: new Set(fields.filter((field) => isUsed(field, values))),
+    used: new Set(rowFields.filter((field) => isUsed(field, values))),
     broken: new Map(broken),
     report: getReport(),
   };
@@ -122,8 +125,8 @@ export function findRow(field: Field): JQuery {
   return input(field).closest(".form-row");
 }
 
-function isSetting(field: Field): field is SettingField {
-  return settingFields.some((name) => name === field);
+function isSetting(field: Field): field is keyof Settings {
+  return settingNames.some((name) => name === field);
 }
 
 function isCredential(field: Field): field is CredentialName {
@@ -139,31 +142,14 @@ export function findRecipe(id: unknown): Recipe | undefined {
   return isRecipeId(id) ? recipes[id] : undefined;
 }
 
-export const settingFields = [
-  "publicUrl",
-  "signatureHeader",
-  "timestampHeader",
-  "topicUrl",
-  "topicArn",
-  "webhookId",
-  "alg",
-  "arm",
-] as const;
+/** Node-RED itself fills in and reads all others. */
+const ownFields = ["scheme", "senderSettings", "methods", "events", "conditions", "outputs"] as const;
+type PlainField = Exclude<keyof SavedFields, (typeof ownFields)[number]>;
+const plainFields = fieldNames.filter((field) => !ownFields.some((own) => own === field)) as PlainField[];
 
-/** Filled by Node-RED itself with what it reads again. */
-const isPlain = (field: keyof SavedFields): field is Exclude<keyof SavedFields, ObjectField> =>
-  !["scheme", "senderSettings", "methods", "events", "conditions", "outputs"].includes(field);
-const plainFields = fieldNames.filter(isPlain);
-
-export const fields: readonly Field[] = [
-  ...plainFields,
-  "scheme",
-  "methods",
-  "events",
-  "conditions",
-  ...credentialNames,
-  ...settingFields,
-];
+/** All that have a row. */
+const table = { ...fields, ...credentials, ...settings };
+const rowFields = Object.keys(table).filter((name) => name !== "senderSettings" && name !== "outputs") as Field[];
 
 function readValues(node: WebhookNode): SavedFields {
   const saved = withDefaults(node);
@@ -202,7 +188,7 @@ export function fillInDefaults(node: Partial<WebhookNode>): void {
 
 /** Leaves the node as it was before the form was opened. */
 export function removeDefaults(node: WebhookNode): void {
-  for (const field of form().data(filledIn) as typeof plainFields) Reflect.deleteProperty(node, field);
+  for (const field of form().data(filledIn) as PlainField[]) Reflect.deleteProperty(node, field);
 }
 
 export function isSame(one: unknown, other: unknown): boolean {
@@ -348,7 +334,7 @@ export function storeKind(): StoreKind {
   return RED.settings.webhookTriggerGuaranteed;
 }
 
-export function validator(field: Field): Validator<SavedFields> {
+function validate(field: Field): Validator<SavedFields> {
   return function (value, _options) {
     const usual: Partial<Record<Field, unknown>> = defaults;
     // The node may be older than the field.
@@ -358,17 +344,26 @@ export function validator(field: Field): Validator<SavedFields> {
 }
 
 /** The settings are saved as one property. */
-export function settingsValidator(): Validator<SavedFields> {
-  return function (value, _options) {
-    const settings = (value ?? {}) as SavedFields["senderSettings"];
-    const fields = ["publicUrl", "signatureHeader", "timestampHeader", "topicArn", "webhookId", "alg"] as const;
-    for (const field of fields) {
-      const broken = findBreach(field, settings[field] ?? "", currentValues(this));
-      if (broken) return ruleText(this, broken);
-    }
-    return true;
-  };
-}
+const validateSettings: Validator<SavedFields> = function (value, _options) {
+  const given = (value ?? {}) as SavedFields["senderSettings"];
+  for (const field of settingNames) {
+    const broken = findBreach(field, given[field] ?? "", currentValues(this));
+    if (broken) return ruleText(this, broken);
+  }
+  return true;
+};
+
+/** As Node-RED knows the fields. */
+export const fieldDefinitions = Object.fromEntries(
+  fieldNames.map((name) => [
+    name,
+    { value: defaults[name], validate: name === "senderSettings" ? validateSettings : validate(name) },
+  ]),
+) as EditorNodeDefinition<SavedFields>["defaults"];
+
+export const credentialDefinitions = Object.fromEntries(
+  credentialNames.map((name) => [name, { type: credentials[name].type, validate: validate(name) }]),
+);
 
 function ruleText(node: WebhookNode, rule: BrokenRule): string {
   // The text of the rule needs the version of Node.js, which only the runtime knows.
@@ -409,7 +404,8 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
     const { verificationMethod, sender, senderSettings } = values;
     const { arm } = senderSettings;
     // The sender may send its secret with its first request.
-    const mayFollow = hasSetting(sender, "arm") && (String(arm) === "true" || isEnvironmentValue(arm));
+    const mayFollow =
+      findSender(sender)?.settings?.includes("arm") && (String(arm) === "true" || isEnvironmentValue(arm));
     const isRequired = !mayFollow && !isEnvironmentValue(verificationMethod);
     return (isRequired ? rules.secret(value) : undefined) ?? (isReadable(value, values) ? undefined : "secret.format");
   },
@@ -457,57 +453,15 @@ export function knownPublicUrl({ relativePath }: Pick<SavedFields, "relativePath
   return composePublicUrl(text(relativePath), roots().node, parseBaseUrl(RED.settings.webhookTriggerBaseUrl));
 }
 
-function hasSetting(sender: string, name: SettingField | "verifyToken"): boolean {
-  return findSender(sender)?.settings?.includes(name) ?? false;
-}
-
 /** A link to what a sender documents. */
 export function linkToDocs(node: WebhookNode, href: string, name: string): JQuery {
   return $("<a>", { href, target: "_blank", rel: "noopener", text: node._("secret.docs", { name }) });
 }
 
-/** Whether a field is used with the others; with a method from the environment, the fields of all methods. */
+/** A custom sender may sign the URL. */
 function isUsed(field: Field, values: SavedFields): boolean {
-  const { verificationMethod: method, sender } = values;
-  const isUnknown = isEnvironmentValue(method);
-  const signs = isUnknown || method === "signature";
-  switch (field) {
-    case "token":
-    case "secondToken":
-      return isUnknown || method === "header" || method === "query";
-    case "user":
-    case "password":
-    case "secondPassword":
-      return isUnknown || method === "basic";
-    case "secret":
-    case "secondSecret":
-      return (signs && !hasCertificate(sender)) || (method === "jwt" && sharesKey(values));
-    case "publicUrl":
-      return signs && hasSetting(sender, field) && (sender !== "custom" || usesSignedUrl(values));
-    case "signatureHeader":
-    case "timestampHeader":
-    case "topicUrl":
-    case "topicArn":
-    case "webhookId":
-    case "alg":
-    case "arm":
-    case "verifyToken":
-      return signs && hasSetting(sender, field);
-    default:
-      return isFieldUsed(field, values);
-  }
-}
-
-/** Whether a sender signs without a shared secret. */
-function hasCertificate(sender: string): boolean {
-  const known = findSender(sender);
-  return known !== undefined && usesCertificate(known.scheme);
-}
-
-/** Whether the key of JSON Web Tokens is a secret. */
-function sharesKey({ sender, keySource }: SavedFields): boolean {
-  const source = findJwtPreset(sender)?.keySource ?? keySource;
-  return source === "secret" || isEnvironmentValue(source);
+  const { isUsed: check }: FormRow & { default?: unknown } = table[field];
+  return (check?.(values) ?? true) && (field !== "publicUrl" || values.sender !== "custom" || usesSignedUrl(values));
 }
 
 /** Whether a custom scheme needs the URL. */
@@ -537,7 +491,7 @@ export function findSecretHeader({ verificationMethod, sender, senderSettings }:
 
 /** Shows the rows of the fields that are used. */
 export function showRows({ used }: FormState): void {
-  for (const field of fields) showElement(findRow(field), used.has(field));
+  for (const field of rowFields) showElement(findRow(field), used.has(field));
 }
 
 /** `jQuery.toggle` has the browser compute the style of each element. */
@@ -554,21 +508,5 @@ export function showMessages({ node, values, broken }: FormState): void {
     const entry = rule === "allowFrom" ? findUnreadable(values.allowFrom) : undefined;
     const message = entry === undefined ? rule && ruleText(node, rule) : node._("limits.unreadable", { entry });
     $(`#webhook-trigger-message-${field}`).text(message ?? "");
-  }
-}
-
-/** Adds a message element under each field, for screen readers, too. */
-export function prepareMessages(): void {
-  for (const field of checkedFields) {
-    const id = `webhook-trigger-message-${field}`;
-    const control = input(field);
-    // Buttons and a short hint are beside the field.
-    const beside = control.closest(".webhook-trigger-credential").add(control.next("span"));
-    const message = $("<div>", { id, class: "webhook-trigger-message", role: "status" });
-    message.insertAfter(beside.length > 0 ? beside : control);
-    const hints = findRow(field).find(".webhook-trigger-hint").toArray();
-    // Descriptions outside of the row.
-    const others = control.attr("aria-describedby")?.split(" ") ?? [];
-    control.attr("aria-describedby", [id, ...hints.map((hint) => hint.id), ...others].join(" "));
   }
 }

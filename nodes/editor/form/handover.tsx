@@ -100,6 +100,7 @@ function HandoverBox(state: FormState) {
           text={broken.has("relativePath") ? node._("handover.correctPath") : ""}
         />
         <Note id="note-seen" text={describeNew(state)} />
+        <Note id="note-guarded" text={isPasswordGuarded(state) ? node._("basic.guarded") : ""} />
         <Note id="note-token-guarded" text={isTokenGuarded(values) ? node._("jwt.guarded") : ""} />
         <Note id="note-closed" text={roots().node === false ? node._("url.closed") : ""} />
         <Note id="note-taken" text={rival ? describeRival(node, rival) : ""}>
@@ -151,6 +152,11 @@ function MethodsHint({ node, values: { methods, verificationMethod } }: FormStat
       {verificationMethod === "header" && <SmallButton onClick={putInUrl}>{node._("methods.putInUrl")}</SmallButton>}
     </>
   );
+}
+
+/** Whether `httpNodeAuth` checks user and password as well. */
+function isPasswordGuarded({ used }: FormState): boolean {
+  return RED.settings.webhookTriggerHasNodeAuth && used.has("password");
 }
 
 /** Whether `httpNodeAuth` checks the header field of the token. */

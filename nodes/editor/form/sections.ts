@@ -76,7 +76,7 @@ function describeVerification({ node, values, credentials }: FormState): string 
   }
   if (method === "jwt") {
     const name = shortName(sender) || values.issuer;
-    return name === "" ? node._("method.jwt") : node._("section.jwt", { name });
+    return name === "" ? node._("verificationMethod.jwt") : node._("section.jwt", { name });
   }
   if (method === "basic") return node._("section.basic", { name: credentials.user });
   if (method !== "signature") return method;

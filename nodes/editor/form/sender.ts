@@ -1,7 +1,7 @@
 // The list of senders, and what a choice fills in.
 
 import { type Sender, usesCertificate } from "../../../src/auth/senders/sender";
-import { defaults, hashes, type SavedFields, withDefaults } from "../../../src/config/fields";
+import { defaults, hashes, type SavedFields, settingNames, withDefaults } from "../../../src/config/fields";
 import { text } from "../../../src/config/values";
 import {
   findJwtPreset,
@@ -31,7 +31,6 @@ import {
   linkToDocs,
   operatorDefaults,
   readForm,
-  settingFields,
   showElement,
   showUnlisted,
   tickMethods,
@@ -219,7 +218,7 @@ export function chooseSender(id: KnownId | ""): void {
 function prepareSettings(node: WebhookNode): void {
   const { senderSettings } = withDefaults(node);
   input("alg").append(new Option(node._("alg.preset"), ""), ...hashes.map((hash) => new Option(hash)));
-  for (const name of settingFields) {
+  for (const name of settingNames) {
     const value = senderSettings[name];
     if (name === "arm") input(name).prop("checked", String(value) === "true");
     else input(name).val(text(value));
