@@ -4,7 +4,7 @@
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { buildSync, transformSync } from "esbuild";
 import ts from "typescript";
 import { writeRows } from "./form-rows.mjs";
@@ -26,26 +26,27 @@ for (const fileName of fileNames) {
 }
 
 const editor = join(root, "nodes", "editor");
-const styles = readFileSync(join(editor, "deliveries", "deliveries.css"), "utf8");
-const formStyles = withoutIndentation(readFileSync(join(editor, "form", "form.css"), "utf8"));
+const formStyles = minifyStyles("form/form.css");
 const load = createRequire(import.meta.url);
 const { fields, credentials, settings } = /** @type {typeof import("../src/config/fields")} */ (
   load(join(dist, "src", "config", "fields.js"))
 );
 const texts = /** @type {import("./form-rows.mjs").Texts} */ (load("../locales/en-US/webhook-trigger.json"));
 const markup = writeRows(readFileSync(join(root, html), "utf8"), { ...fields, ...credentials, ...settings }, texts);
-const script = bundle("nodes/webhook-trigger.editor.ts", spellOut);
+const script = bundle("nodes/webhook-trigger.editor.ts", "iife", spellOut);
 writeFileSync(
   join(dist, html),
-  `<script type="text/javascript">\n${script}</script>\n\n${withoutIndentation(markup)}\n<style>\n${formStyles}${styles}</style>\n`,
+  `<script type="text/javascript">\n${script}</script>\n\n${withoutIndentation(markup)}\n<style>\n${formStyles}</style>\n`,
 );
 
-// The page outside the editor.
+// The page outside the editor, of which the editor loads script and styles when its tab is shown.
 const page = join(dist, "nodes", "page");
 mkdirSync(page, { recursive: true });
 cpSync(join(editor, "page", "page.html"), join(page, "page.html"));
-writeFileSync(join(page, "page.css"), styles + readFileSync(join(editor, "page", "page.css"), "utf8"));
-writeFileSync(join(page, "page.js"), bundle("nodes/editor/page/page.ts"));
+for (const style of ["deliveries/deliveries.css", "page/page.css"]) {
+  writeFileSync(join(page, basename(style)), minifyStyles(style));
+}
+writeFileSync(join(page, "page.js"), bundle("nodes/editor/page/page.tsx", "esm"));
 
 // What is bundled keeps its licence.
 cpSync(join(root, "node_modules", "preact", "LICENSE"), join(dist, "nodes", "LICENSE-preact"));
@@ -61,8 +62,8 @@ for (const folder of ["icons", "locales"]) {
 // A third of what is published would be indentation.
 for (const path of readdirSync(dist, { encoding: "utf8", recursive: true })) {
   const file = join(dist, path);
-  // That of the node has a script in it, whose texts are not to be changed.
-  if (!/\.(js(on)?|html)$/.test(file) || path === html) continue;
+  // That of the node has a script in it, whose texts are not to be changed, as those of the page's.
+  if (!/\.(js(on)?|html)$/.test(file) || path === html || dirname(path) === join("nodes", "page")) continue;
   const text = readFileSync(file, "utf8");
   writeFileSync(file, compact(file, text));
 }
@@ -87,15 +88,16 @@ function spellOut(script) {
 
 /**
  * @param {string} entry a script of a page
+ * @param {"iife" | "esm"} format
  * @param {(script: string) => string} [prepare]
  */
-function bundle(entry, prepare = (script) => script) {
+function bundle(entry, format, prepare = (script) => script) {
   const contents = prepare(readFileSync(join(root, entry), "utf8"));
   const { outputFiles } = buildSync({
     absWorkingDir: root,
-    stdin: { contents, loader: "ts", sourcefile: entry, resolveDir: dirname(join(root, entry)) },
+    stdin: { contents, loader: "tsx", sourcefile: entry, resolveDir: dirname(join(root, entry)) },
     bundle: true,
-    format: "iife",
+    format,
     target: "es2022",
     charset: "utf8",
     minify: true,
@@ -113,6 +115,11 @@ function bundle(entry, prepare = (script) => script) {
 function compact(file, text) {
   if (file.endsWith(".js")) return transformSync(text).code;
   return file.endsWith(".json") ? JSON.stringify(JSON.parse(text)) : withoutIndentation(text);
+}
+
+/** @param {string} file below `nodes/editor` */
+function minifyStyles(file) {
+  return transformSync(readFileSync(join(editor, file), "utf8"), { loader: "css", minify: true }).code;
 }
 
 /** @param {string} text that has nothing in it whose indentation is shown */

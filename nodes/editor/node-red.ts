@@ -123,7 +123,7 @@ export interface Editor {
   user: { hasPermission(permission: string): boolean };
   /** BCP 47. */
   i18n: { lang(): string };
-  clipboard: { copyText(text: string, element: JQuery, message: string): boolean };
+  clipboard: { copyText(text: string, element?: JQuery, message?: string): boolean };
   popover: { tooltip(element: JQuery, text: string | (() => string)): void };
   settings: {
     /** Of the webhook trigger. */

@@ -92,7 +92,7 @@ export function servePage(RED: NodeAPI, { settings, getChanges }: PageServices):
     if (!/^[^?]*\/(?:\?|$)/.test(request.originalUrl)) response.redirect("webhook-trigger/");
     else sendFile(response, "page.html");
   });
-  for (const file of ["page.js", "page.css"]) {
+  for (const file of ["page.js", "page.css", "deliveries.css"]) {
     httpAdmin.get(`/webhook-trigger/${file}`, (_request, response) => sendFile(response, file));
   }
   httpAdmin.get("/webhook-trigger/page.json", (request, response) => {

@@ -64,7 +64,7 @@ const formLooks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.part("offered-received").locator("button").nth(1).click();
     await editor.enter({ outputPerEvent: true });
     for (let each = 0; each < 2; each++) await editor.part("add-condition").click();
-    await editor.page.locator("#webhook-trigger-conditions input:visible").first().fill("payload.a");
+    await editor.page.locator("#webhook-trigger-conditions input").first().fill("payload.a");
     await editor.message("conditions").waitFor();
     await editor.note("no-event").waitFor();
   },
@@ -115,7 +115,6 @@ const tabLooks: Record<string, (tab: DeliveriesTab, runtime: FakeRuntime) => Pro
     await tab.row("event 9").waitFor();
     await tab.list.press("ArrowDown");
     await tab.list.press("Space");
-    await tab.button(catalogText("tab.failed.open")).click();
   },
   "with what has failed by its cause, one of which is filtered": async (tab, runtime) => {
     const group = { node: "saved", error: "call the shop: Error: ECONNREFUSED 127.0.0.1:5432", count: 400, last: 0 };
@@ -176,7 +175,7 @@ async function examine({ page }: Editor, part: string, options: RunOptions = {})
       const unmeasured = texts.filter((element) => !measured.includes(element as HTMLElement));
       return {
         violations: violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]),
-        hasTexts: texts.length > 3,
+        hasTexts: texts.length > 0,
         unmeasured: unmeasured.map(({ outerHTML }) => outerHTML),
       };
     },

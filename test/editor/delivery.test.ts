@@ -41,7 +41,11 @@ describe("a delivery in the sidebar", () => {
     if ((await found.getAttribute("open")) === null) await found.locator("summary").click();
     return found;
   };
-  const headOf = async (delivery: Detail) => (await open(delivery)).locator(".webhook-delivery-head").innerText();
+  const textOf = async (delivery: Detail) => {
+    const shown = await open(delivery);
+    await unfolded(shown, "facts");
+    return shown.innerText();
+  };
   const bodyOf = async (data: string, change: Partial<Detail> = {}) =>
     unfolded(await open({ ...done, body: { encoding: "utf8", data, truncated: false }, ...change }), "body");
   const press = (shown: Locator, key: string) => shown.getByRole("button", { name: text(key), exact: true }).click();
@@ -51,11 +55,11 @@ describe("a delivery in the sidebar", () => {
   const focused = () => editor.page.evaluate(() => document.activeElement?.textContent.trim() ?? "");
 
   it("shows what came, from where, and what became of it", async () => {
-    const head = await headOf({ ...done, attempt: 3, replayOf: "earlier", replayedBy: "later" });
+    const said = await textOf({ ...done, attempt: 3, replayOf: "earlier", replayedBy: "later" });
     for (const part of ["/plain on Test", "POST /plain", "203.0.113.9", "GitHub", "push", "72d3162e-cc78-11e3", "0f3c1b2a", "earlier", "later", catalogText("tab.state.replayed")]) {
-      head.should.containEql(part);
+      said.should.containEql(part);
     }
-    head.should.match(/\b12\s?ms\b/);
+    said.should.match(/\b12\s?ms\b/);
     (await editor.page.locator(".webhook-delivery-cause").count()).should.equal(0);
   });
 
@@ -72,11 +76,11 @@ describe("a delivery in the sidebar", () => {
   });
 
   it("says which node was deleted, that no node has the path, and which one was meant", async () => {
-    (await headOf({ ...done, node: "long gone" })).should.containEql(text("deletedNode", { id: "long gone" }));
-    (await headOf({ ...refused, node: null, cause })).should.containEql(text("noNode")).and.not.containEql(text("meant"));
+    (await textOf({ ...done, node: "long gone" })).should.containEql(text("deletedNode", { id: "long gone" }));
+    (await textOf({ ...refused, node: null, cause })).should.containEql(text("noNode")).and.not.containEql(text("meant"));
     await setRoot("/hooks/");
-    const astray = await headOf({ ...refused, path: "/plan", cause });
-    const met = await headOf(refused);
+    const astray = await textOf({ ...refused, path: "/plan", cause });
+    const met = await textOf(refused);
     await setRoot("/");
     astray.should.containEql(text("meant")).and.containEql("/plain on Test").and.containEql("POST /plan");
     met.should.containEql("POST /hooks/plain").and.not.containEql(text("meant"));

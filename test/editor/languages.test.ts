@@ -77,7 +77,8 @@ describe("in German", () => {
       const place = row.querySelector(".webhook-deliveries-state > span");
       const parts = [...row.querySelectorAll("[class$=time], [class$=state], [class$=status], [class$=took]")];
       return all.filter((word) => {
-        if (place) place.textContent = word;
+        if (!place) throw new Error("no state");
+        place.textContent = word;
         return parts.some((part) => part.scrollWidth > part.clientWidth);
       });
     }, words);

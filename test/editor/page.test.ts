@@ -74,6 +74,12 @@ class OpenPage {
     return new DeliveriesTab({ page: this.page, invoke: () => Promise.reject(new Error("there is no editor")) });
   }
 
+  /** The button that deletes the succeeded ones, which are filtered by then. */
+  async offerOfDeletion() {
+    await this.list.element.getByLabel(catalogText("tab.filter.state"), { exact: true }).selectOption("succeeded");
+    return this.button("tab.delete");
+  }
+
   button(key: string, values?: Record<string, string>) {
     return this.page.getByRole("button", { name: catalogText(key, values), exact: true });
   }
@@ -137,6 +143,29 @@ describe("the page of deliveries", () => {
       await list.row("POST /api/invoices").locator(".webhook-deliveries-what").click();
       await shown.locator("details").first().waitFor();
       for (const key of ["delivery.useInTest", "newNode.make"]) (await each.button(key).count()).should.equal(0);
+    });
+
+    it("has an address for each delivery, which is copied, opens it, and which Back leaves", async () => {
+      const { json: sent } = await order("/orders", '{"order":7}');
+      const each = await open();
+      const { list, page } = each;
+      const shown = list.element.locator(".webhook-delivery");
+      await list.row('{"order":7}').locator(".webhook-deliveries-what").click();
+      await each.button("delivery.copyLink").click();
+      const link = await page.evaluate(() => navigator.clipboard.readText());
+      link.should.equal(nodeRed.admin(`/webhook-trigger/#${String(sent.id)}`));
+      page.url().should.equal(link);
+      await page.goBack();
+      await shown.waitFor({ state: "detached" });
+      await list.rows.first().waitFor();
+      await page.goForward();
+      await shown.locator("pre").filter({ hasText: '"order": 7' }).waitFor();
+      await page.reload();
+      await shown.locator("pre").filter({ hasText: '"order": 7' }).waitFor();
+      await each.button("tab.back").click();
+      page.url().should.equal(nodeRed.admin("/webhook-trigger/"));
+      await page.evaluate(() => location.assign("#gone"));
+      await shown.getByText(catalogText("delivery.gone")).waitFor();
     });
 
     it("replays what has failed by its cause, and knows nodes that are deployed meanwhile", async () => {
@@ -254,7 +283,7 @@ describe("the page of deliveries", () => {
       );
       should(headers["x-content-type-options"]).equal("nosniff");
       body.should.not.match(/<script(?! src)|\son\w+=|style=/);
-      for (const path of ["", "page.js", "page.css", "page.json"]) {
+      for (const path of ["", "page.js", "page.css", "deliveries.css", "page.json"]) {
         const { status, headers } = await get(`/webhook-trigger/${path}`);
         [status, headers["cache-control"], headers["content-security-policy"]].should.match([
           200,
@@ -302,7 +331,7 @@ describe("the page of deliveries", () => {
       await each.logIn("admin", "right");
       await each.list.row('{"order":3}').waitFor();
       await each.page.getByText("admin", { exact: true }).waitFor();
-      await each.button("tab.failed.open").waitFor();
+      await each.offerOfDeletion().then((button) => button.waitFor());
       await each.page.reload();
       await each.list.row('{"order":3}').waitFor();
       await each.button("page.logOut").click();
@@ -332,7 +361,7 @@ describe("the page of deliveries", () => {
       await each.list.row('{"order":3}').locator(".webhook-deliveries-what").click();
       await each.text("delivery.forbidden").waitFor();
       await each.button("delivery.curl").waitFor();
-      const replays = each.page.locator(".fa-repeat, .fa-pencil, .fa-pause").or(each.button("tab.failed.open"));
+      const replays = each.page.locator(".fa-repeat, .fa-pencil, .fa-pause, .fa-trash");
       (await replays.filter({ visible: true }).count()).should.equal(0);
     });
 
@@ -370,13 +399,13 @@ describe("the page of deliveries", () => {
     it("shows the list at once, and lets a user log in who may do more", async () => {
       const each = await open();
       await each.list.notice.filter({ hasText: catalogText("tab.empty") }).waitFor();
-      (await each.button("tab.failed.open").isVisible()).should.be.false();
+      (await (await each.offerOfDeletion()).isVisible()).should.be.false();
       await each.button("page.logIn").click();
       await each.button("delivery.cancel").click();
       await each.list.notice.filter({ hasText: catalogText("tab.empty") }).waitFor();
       await each.button("page.logIn").click();
       await each.logIn("admin", "right");
-      await each.button("tab.failed.open").waitFor();
+      await each.offerOfDeletion().then((button) => button.waitFor());
       await each.button("page.logOut").waitFor();
     });
   });

@@ -185,7 +185,15 @@ export class DeliveriesTab {
 
   /** Notes from now on what screen readers are told, of which one text soon takes the place of another. */
   async listen(): Promise<() => Promise<string[]>> {
-    return noteTexts(this.element.locator(".webhook-deliveries-said"));
+    return noteTexts(this.element.locator(".webhook-deliveries-announcement"));
+  }
+
+  /** How many deliveries it has loaded, of which it draws those that can be seen. */
+  async loaded(): Promise<number> {
+    const [list = 0, row = 1] = await this.list.evaluate((list) =>
+      [list.firstElementChild, list.querySelector("[role=option]")].map((each) => each?.getBoundingClientRect().height),
+    );
+    return Math.round(list / row);
   }
 
   row(text: string | RegExp): Locator {
@@ -228,8 +236,8 @@ export class DeliveriesTab {
     const at = delivery.at + DeliveriesTab.#opened * 1000;
     runtime.deliveries = [{ ...delivery, at }, ...older];
     await this.open();
-    const time = new Date(at).toISOString().slice("2026-01-05T12:".length, -".000Z".length);
-    await this.row(time).locator(".webhook-deliveries-what").click();
+    const time = this.editor.page.locator(`time[datetime="${new Date(at).toISOString()}"]`);
+    await this.rows.filter({ has: time }).locator(".webhook-deliveries-what").click();
     const shown = this.element.locator(".webhook-delivery");
     await shown.locator("details").first().waitFor();
     return shown;

@@ -1,6 +1,6 @@
 import should from "should";
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -32,6 +32,11 @@ describe("the package", () => {
         if (/\.\w+$/.test(file)) packed().should.containEql(`dist/nodes/${folder}/${file}`);
       }
     }
+  });
+
+  it("has at most 200 kB that each editor loads as it starts", () => {
+    const { size } = statSync(join(installedModules(), packageName, "dist/nodes/webhook-trigger.html"));
+    size.should.be.belowOrEqual(200_000);
   });
 
   it("leaves the messages of the thread alone in which Node-RED runs", async () => {

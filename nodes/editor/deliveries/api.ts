@@ -13,7 +13,7 @@ import type { FailureGroup, FailureGroups } from "../../../src/deliveries/failur
 import { type ReplayReason, replayReasons } from "../../../src/deliveries/states";
 import type { SilentEvent } from "../../../src/flow/outcomes";
 import { isListOf, isNumber, isRecord, isText, readReply } from "./answer";
-import { ApiError, host } from "./host";
+import { ApiError, host, isApiError } from "./host";
 import { text } from "./texts";
 
 /** Empty: all. */
@@ -133,7 +133,7 @@ function expectNothing(answer: unknown): void {
 }
 
 function getStatus(error: unknown): number {
-  if (error instanceof ApiError) return error.status;
+  if (isApiError(error)) return error.status;
   throw error;
 }
 

@@ -5,7 +5,7 @@ import type { Translate } from "../../../src/admin/summary";
 import { getFlowName } from "../form/handover";
 import { chooseTestBody } from "../form/test-request";
 import { permissions } from "../../../src/config/permissions";
-import { type Editor, type EditorNode, prepareCopyButton } from "../node-red";
+import { type Editor, type EditorNode } from "../node-red";
 import { ApiError, type DeliveriesHost, type KnownNode } from "./host";
 import { prepareNode } from "./new-node";
 
@@ -49,10 +49,10 @@ export const editorHost: DeliveriesHost = {
     const node = RED.nodes.node(id);
     return node ? describeNode(node) : undefined;
   },
-  copy: (copied, button) => RED.clipboard.copyText(copied, $(button), translate("copied")),
-  prepareCopyButton: (button, name, getText) => prepareCopyButton({ _: translate }, $(button), name, getText),
+  copy: (copied) => RED.clipboard.copyText(copied),
   showObject,
   pageUrl: "webhook-trigger/",
+  isPage: false,
   reveal: (node) => RED.view.reveal(node),
   prepareNode,
   useInTest: chooseTestBody,

@@ -24,8 +24,10 @@ export interface MissedRequest extends Pick<Summary, "method"> {
   readonly event?: string | undefined;
 }
 
-/** A call of the admin API has failed. */
+/** A call of the admin API has failed. It is told by its name: form and tab have a class each. */
 export class ApiError extends Error {
+  override readonly name = "ApiError";
+
   constructor(
     /** Of the answer; 0 where there was none, below 400 where it was not the admin API's. */
     readonly status: number,
@@ -34,6 +36,10 @@ export class ApiError extends Error {
   ) {
     super(`the admin API answered ${status}`);
   }
+}
+
+export function isApiError(error: unknown): error is ApiError {
+  return error instanceof Error && error.name === "ApiError";
 }
 
 export type ApiMethod = "GET" | "POST" | "DELETE";
@@ -63,13 +69,14 @@ export interface DeliveriesHost {
   /** In any order. */
   readonly listNodes: () => KnownNode[];
   readonly findNode: (id: string) => KnownNode | undefined;
-  readonly copy: (text: string, button: HTMLElement) => void;
-  /** Makes a button copy a text, with an icon and a tooltip. */
-  readonly prepareCopyButton: (button: HTMLElement, name: string, getText: () => string) => void;
-  /** As a tree or as text. @param typeHint what it is called instead of its type */
-  readonly showObject: (value: object, typeHint: string) => HTMLElement;
-  /** The address of this list as a page of its own; missing in that page. */
-  readonly pageUrl?: string;
+  readonly copy: (text: string) => void;
+  /** As a tree; missing where there is no such view. @param typeHint what it is called instead of its type */
+  readonly showObject?: (value: object, typeHint: string) => HTMLElement;
+  /** The address of this list as a page of its own, and whether this is that page. */
+  readonly pageUrl: string;
+  readonly isPage: boolean;
+  /** Called when a delivery is shown instead of the list, or the list again: where each has an address. */
+  readonly moved?: (delivery: string | undefined) => void;
   /** Shows a node in the workspace; missing where there is none. */
   readonly reveal?: (node: string) => void;
   /**

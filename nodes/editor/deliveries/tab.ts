@@ -1,8 +1,9 @@
-// The tab *Webhooks* of the sidebar.
+// The tab *Webhooks* of the sidebar, whose content is loaded when it is first shown.
 
 import type { Editor } from "../node-red";
 import { host } from "./host";
-import { Deliveries } from "./view";
+import type { DeliveriesStore } from "./store";
+import type * as view from "./view";
 
 declare const RED: Editor;
 
@@ -10,40 +11,95 @@ const id = "webhook-deliveries";
 const action = "webhook-trigger:show-deliveries";
 /** The topic of the runtime's push. */
 const topic = "webhook-trigger/deliveries";
+/** What is loaded: script and style sheet, with those of the page outside the editor. */
+const [script, style] = ["webhook-trigger/page.js", "webhook-trigger/deliveries.css"];
+/** The time from one try to load it to the next, in ms. */
+const retryMs = 5000;
+
+class Tab {
+  readonly element = document.createElement("div");
+  readonly #observer = new ResizeObserver(() => {
+    if (this.element.clientWidth > 0) void this.#load();
+  });
+  #store: Promise<DeliveriesStore> | undefined;
+
+  constructor() {
+    this.element.className = "webhook-deliveries";
+    this.#observer.observe(this.element);
+  }
+
+  readonly changed = (): void => void this.#store?.then((store) => store.changed());
+
+  readonly renew = (): void => void this.#store?.then((store) => store.renew());
+
+  visit(node: string): void {
+    void this.#load().then((store) => store.visit(node));
+  }
+
+  remove(): void {
+    this.#observer.disconnect();
+    void this.#store?.then((store) => store.stop());
+  }
+
+  #load(): Promise<DeliveriesStore> {
+    return (this.#store ??= loadView().then(({ mountDeliveries }) => mountDeliveries(host(), this.element)));
+  }
+}
+
+/** Tries until it has come. */
+async function loadView(tries = 0): Promise<typeof view> {
+  try {
+    const url = new URL(script, document.baseURI);
+    // Browsers may remember that a script could not be loaded.
+    if (tries > 0) url.search = String(tries);
+    const [loaded] = await Promise.all([import(url.href) as Promise<typeof view>, loadStyle()]);
+    return loaded;
+  } catch {
+    await new Promise((done) => setTimeout(done, retryMs));
+    return loadView(tries + 1);
+  }
+}
+
+function loadStyle(): Promise<unknown> {
+  const link = $("<link>", { rel: "stylesheet", href: style });
+  return new Promise((resolve, reject) => {
+    link.on({ load: resolve, error: reject }).appendTo("head");
+  });
+}
 
 /** Exists while the node type is available. */
-let deliveries: Deliveries | undefined;
+let tab: Tab | undefined;
 
 export function addTab(): void {
   const { translate } = host();
-  const shown = new Deliveries();
-  deliveries = shown;
+  const added = new Tab();
+  tab = added;
   RED.sidebar.addTab({
     id,
     label: translate("tab.label"),
     name: translate("tab.label"),
     iconClass: "fa fa-exchange",
-    content: $(shown.element),
+    content: $(added.element),
     enableOnEdit: true,
     pinned: true,
     action,
   });
   RED.actions.add(action, () => RED.sidebar.show(id), { label: translate("tab.show") });
-  RED.comms.subscribe(topic, shown.changed);
-  RED.comms.on("connect", shown.renew);
+  RED.comms.subscribe(topic, added.changed);
+  RED.comms.on("connect", added.renew);
 }
 
 export function removeTab(): void {
-  if (!deliveries) return;
-  RED.comms.off("connect", deliveries.renew);
-  RED.comms.unsubscribe(topic, deliveries.changed);
+  if (!tab) return;
+  RED.comms.off("connect", tab.renew);
+  RED.comms.unsubscribe(topic, tab.changed);
   RED.actions.remove(action);
   RED.sidebar.removeTab(id);
-  deliveries.stop();
-  deliveries = undefined;
+  tab.remove();
+  tab = undefined;
 }
 
 export function showDeliveriesOf(node: string): void {
   RED.sidebar.show(id);
-  deliveries?.visit(node);
+  tab?.visit(node);
 }

@@ -2,7 +2,6 @@
 
 import { normalisePath, parseBaseUrl } from "../../../src/config/paths";
 import type { Summary, Translate } from "../../../src/admin/summary";
-import { create } from "../dom";
 import { host, type KnownNode } from "./host";
 
 /** A text of the node type: the tab belongs to no node. */
@@ -22,6 +21,7 @@ function createFormats(language: string) {
     seconds: new Intl.NumberFormat(language, { ...unit, unit: "second", maximumFractionDigits: 1 }),
     time: createTimeFormat(language, second),
     minute: createTimeFormat(language, minute),
+    ago: new Intl.RelativeTimeFormat(language, { style: "short", numeric: "auto" }),
   };
 }
 
@@ -45,6 +45,15 @@ export function timeText(at: number): string {
 /** Without seconds. */
 export function minuteText(at: number): string {
   return formats().minute(at);
+}
+
+/** Such as "2 min. ago"; nothing where that was not within a day. */
+export function agoText(at: number): string | undefined {
+  const minutes = Math.floor((Date.now() - at) / 60_000);
+  // The clock of the runtime may be ahead.
+  if (minutes < 1) return formats().ago.format(0, "second");
+  if (minutes < 60) return formats().ago.format(-minutes, "minute");
+  return minutes < 24 * 60 ? formats().ago.format(-Math.floor(minutes / 60), "hour") : undefined;
 }
 
 export function numberText(value: number): string {
@@ -99,25 +108,18 @@ function composeNodeName({ label, flow }: KnownNode): string {
 }
 
 /** In the order of the filter, with the classes of its icon. */
-const stateIcons: Readonly<Record<Summary["state"], string>> = {
+export const stateIcons: Readonly<Record<Summary["state"], string>> = {
   refused: "fa-ban webhook-deliveries-bad",
   failed: "fa-times-circle webhook-deliveries-bad",
   queued: "fa-inbox",
   running: "fa-play",
-  retrying: "fa-repeat",
+  retrying: "fa-repeat webhook-deliveries-warning",
   succeeded: "fa-check webhook-deliveries-good",
   duplicate: "fa-clone",
   handshake: "fa-handshake-o",
 };
 
 export const states = Object.keys(stateIcons) as Summary["state"][];
-
-/** Icon and word. A failed delivery that was replayed counts as succeeded, which its flow has not. */
-export function createState({ state, replayedBy }: Pick<Summary, "state" | "replayedBy">): (HTMLElement | string)[] {
-  const icon = replayedBy === null ? stateIcons[state] : "fa-repeat";
-  const word = text(`tab.state.${replayedBy === null ? state : "replayed"}`);
-  return [create("i", { class: `fa fa-fw ${icon}`, "aria-hidden": "true" }), ` ${word}`];
-}
 
 type RequestTarget = Pick<Summary, "path" | "cause">;
 

@@ -3,30 +3,29 @@
 import type { ListedNode, PageSession, PageSetup, Texts } from "../../../src/admin/page";
 import { permissions } from "../../../src/config/permissions";
 import type { Translate } from "../../../src/admin/summary";
-import { createIcon, createText } from "../deliveries/content";
-import { ApiError, type DeliveriesHost, type KnownNode } from "../deliveries/host";
-import { create, setAttributes } from "../dom";
+import { type DeliveriesHost, isApiError, type KnownNode } from "../deliveries/host";
 import { askForNodes, call, hasPermission } from "./session";
-
-/** How long it says that a text is copied, in ms. */
-const copiedMs = 2000;
 
 export class PageHost implements DeliveriesHost {
   readonly language: string;
   readonly translate: Translate;
+  readonly pageUrl = "./";
+  readonly isPage = true;
   session: PageSession | undefined;
   nodes: ReadonlyMap<string, KnownNode> = new Map();
-  readonly #report: (message: string) => void;
   readonly #refused: () => void;
 
   /**
-   * @param report shows an error
+   * @param reportError shows an error
    * @param refused called when the user may not do what was asked for, or is logged in no more
    */
-  constructor({ language, texts }: PageSetup, report: (message: string) => void, refused: () => void) {
+  constructor(
+    { language, texts }: PageSetup,
+    readonly reportError: (message: string) => void,
+    refused: () => void,
+  ) {
     this.language = language;
     this.translate = (key, values = {}) => findText(texts, key).replace(/__(\w+)__/g, (_, name: string) => String(values[name] ?? "")); // prettier-ignore
-    this.#report = report;
     this.#refused = refused;
   }
 
@@ -50,7 +49,7 @@ export class PageHost implements DeliveriesHost {
     try {
       return await call(...asked);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) this.#refused();
+      if (isApiError(error) && error.status === 401) this.#refused();
       throw error;
     }
   };
@@ -60,13 +59,10 @@ export class PageHost implements DeliveriesHost {
   }
 
   #describe({ id, flow, ...saved }: ListedNode): KnownNode {
-    // As in the workspace.
     return { id, flow, saved, label: saved.name || saved.relativePath || this.translate("paletteLabel") };
   }
 
   readonly mayWrite = (): boolean => hasPermission(this.session?.permissions ?? "", permissions.write);
-
-  readonly reportError = (message: string): void => this.#report(message);
 
   readonly listNodes = (): KnownNode[] => [...this.nodes.values()];
 
@@ -74,28 +70,20 @@ export class PageHost implements DeliveriesHost {
 
   readonly copy = (text: string): void => void copyText(text);
 
-  readonly prepareCopyButton = (button: HTMLElement, name: string, getText: () => string): void => {
-    const label = this.translate("copy", { name });
-    setAttributes(button, { "aria-label": label, title: label });
-    button.append(createIcon("fa-copy"));
-    const said = create("span", { role: "status" });
-    button.addEventListener("click", () => {
-      void copyText(getText());
-      button.after(said);
-      said.textContent = this.translate("copied");
-      setTimeout(() => said.remove(), copiedMs);
-    });
-  };
-
-  readonly showObject = (value: object, typeHint: string): HTMLElement => {
-    const { type, data } = value as { type?: unknown; data?: unknown };
-    if (type !== "Buffer" || !Array.isArray(data)) return createText(JSON.stringify(value, null, 2));
-    const bytes = (data as number[]).map((byte) => byte.toString(16).padStart(2, "0"));
-    const lines = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, line) =>
-      bytes.slice(16 * line, 16 * (line + 1)).join(" "),
+  /** So that Back leads to where the user was. */
+  readonly moved = (delivery: string | undefined): void => {
+    if (delivery === findAddressed()) return;
+    history.pushState(
+      null,
+      "",
+      delivery === undefined ? location.pathname + location.search : `#${encodeURIComponent(delivery)}`,
     );
-    return createText([typeHint, ...lines].join("\n"));
   };
+}
+
+/** The id of the delivery whose address the page has; missing: the list. */
+export function findAddressed(): string | undefined {
+  return decodeURIComponent(location.hash.slice(1)) || undefined;
 }
 
 /** The key where there is no text. */
@@ -108,7 +96,8 @@ function findText(texts: Texts, key: string): string {
 /** The clipboard is there on HTTPS and on this computer only. */
 async function copyText(text: string): Promise<void> {
   if (isSecureContext) return navigator.clipboard.writeText(text);
-  const field = create("textarea", { readonly: true, class: "webhook-deliveries-said" });
+  const field = document.createElement("textarea");
+  field.className = "webhook-deliveries-said";
   field.value = text;
   const focused = document.activeElement;
   document.body.append(field);

@@ -1,0 +1,143 @@
+// One delivery, in place of the list.
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { senders } from "../../../src/auth/senders/table";
+import { formatFix, formatReason, type Summary } from "../../../src/admin/summary";
+import { DeliveryActions } from "./actions";
+import { AttemptsSection, BodySection, ReplySection, Section, ValuesSection } from "./content";
+import { host } from "./host";
+import { Button, type DefinitionRow, Definitions, Note, smallButton, State } from "./parts";
+import type { DeliveriesStore, OpenedDelivery } from "./store";
+import {
+  agoText,
+  attemptText,
+  bytesText,
+  composeFullPath,
+  durationText,
+  getNodeName,
+  isElsewhere,
+  momentText,
+  text,
+  timeText,
+} from "./texts";
+
+export function DeliveryView({ opened, store }: { opened: OpenedDelivery; store: DeliveriesStore }) {
+  const { id, summary, detail, trouble } = opened;
+  const back = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => back.current?.focus(), [id]);
+  const leave = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    // Escape would close the form.
+    event.stopPropagation();
+    store.close();
+  };
+  return (
+    <div class="webhook-deliveries-opened" onKeyDown={leave}>
+      <Button icon="fa-chevron-left" pressRef={back} onClick={store.close}>
+        {text("tab.back")}
+      </Button>
+      <section
+        key={id}
+        class="webhook-delivery"
+        aria-label={text("delivery.title", { time: summary ? timeText(summary.at) : id })}
+      >
+        {summary && <Head summary={summary} />}
+        {detail && (
+          <>
+            <DeliveryActions detail={detail} store={store} />
+            <BodySection detail={detail} store={store} />
+          </>
+        )}
+        {summary && (
+          <Section name="facts" store={store} brief={`${summary.method} ${composeFullPath(summary)}`}>
+            <Facts summary={summary} store={store} />
+          </Section>
+        )}
+        {detail && (
+          <>
+            <ReplySection detail={detail} store={store} />
+            <AttemptsSection detail={detail} store={store} />
+            <ValuesSection name="headers" detail={detail} store={store} />
+            <ValuesSection name="query" detail={detail} store={store} />
+          </>
+        )}
+        <div role="status">{trouble && <Note>{trouble}</Note>}</div>
+      </section>
+    </div>
+  );
+}
+
+/** State, time, node, reason and fix. */
+function Head({ summary }: { summary: Summary }) {
+  const { at, state, cause, node } = summary;
+  const isMeant = isElsewhere(summary) && node !== null;
+  return (
+    <div class="webhook-delivery-head">
+      <div class="webhook-delivery-line">
+        <b data-state={state}>
+          <State delivery={summary} />
+        </b>{" "}
+        <time datetime={new Date(at).toISOString()}>{momentText(at)}</time> <span>{agoText(at)}</span>
+      </div>
+      <div class="webhook-delivery-line">
+        {isMeant && `${text("delivery.meant")} `}
+        {node === null ? text("delivery.noNode") : <NodeLink id={node} />}
+      </div>
+      {cause && (
+        <div class="webhook-delivery-cause" role="group" aria-label={text("delivery.cause")}>
+          <p>{formatReason(cause, summary.status, text)}</p>
+          <p>{formatFix({ ...summary, cause }, text)}</p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** What is known of the request. */
+function Facts({ summary, store }: { summary: Summary; store: DeliveriesStore }) {
+  const { sender, size, milliseconds, attempt, replayOf, replayedBy, duplicateOf, id } = summary;
+  const linkTo = (other: string | null) => other && <OtherLink id={other} store={store} />;
+  const rows = {
+    request: `${summary.method} ${composeFullPath(summary)}`,
+    ip: summary.ip,
+    sender: sender && senders[sender].name,
+    event: summary.event,
+    senderId: summary.senderId,
+    id: <a href={`${host().pageUrl}#${encodeURIComponent(id)}`}>{id}</a>,
+    size: bytesText(size),
+    took: milliseconds === null ? null : durationText(milliseconds),
+    attempt: attemptText(summary) ?? (attempt > 1 ? String(attempt) : null),
+    replayOf: linkTo(replayOf),
+    replayedBy: linkTo(replayedBy),
+    duplicateOf: linkTo(duplicateOf),
+  };
+  const known = Object.entries(rows).filter(([, value]) => value);
+  return <Definitions rows={known.map(([name, value]): DefinitionRow => [text(`delivery.${name}`), value])} />;
+}
+
+/** Reveals a node, if it still exists. */
+function NodeLink({ id }: { id: string }) {
+  const { findNode, reveal } = host();
+  if (!findNode(id)) return text("delivery.deletedNode", { id });
+  const name = getNodeName(id);
+  if (!reveal) return name;
+  return (
+    <button type="button" class={smallButton} aria-label={text("url.reveal", { name })} onClick={() => reveal(id)}>
+      {name}
+    </button>
+  );
+}
+
+/** Opens another delivery. */
+function OtherLink({ id, store }: { id: string; store: DeliveriesStore }) {
+  return (
+    <button
+      type="button"
+      class={smallButton}
+      aria-label={text("delivery.openOther", { id })}
+      onClick={() => store.open(id)}
+    >
+      {id}
+    </button>
+  );
+}

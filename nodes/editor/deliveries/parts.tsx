@@ -1,0 +1,94 @@
+// Small parts of which tab and page are made.
+
+import type { ButtonHTMLAttributes, ComponentChildren, Ref } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Summary } from "../../../src/admin/summary";
+import { host } from "./host";
+import { agoText, minuteText, momentText, stateIcons, text, timeText } from "./texts";
+
+/** @param name of Font Awesome, decorative */
+export function Icon({ name }: { name: string }) {
+  return <i class={`fa fa-fw ${name}`} aria-hidden="true" />;
+}
+
+export const smallButton = "red-ui-button red-ui-button-small";
+
+interface ButtonParts {
+  readonly icon?: string;
+  readonly class?: string;
+  readonly pressRef?: Ref<HTMLButtonElement>;
+}
+
+type ButtonProps = Omit<ButtonHTMLAttributes, "ref" | "class"> & ButtonParts;
+
+export function Button({ icon, pressRef, class: more = "", children, ...attributes }: ButtonProps) {
+  return (
+    <button type="button" ref={pressRef ?? null} class={`${smallButton} ${more}`} {...attributes}>
+      {icon !== undefined && <Icon name={icon} />} {children !== undefined && <span>{children}</span>}
+    </button>
+  );
+}
+
+/** How long it says that a text is copied, in ms. */
+const copiedMs = 2000;
+
+/** @param name of what is copied */
+export function CopyButton({ name, copied }: { name: string; copied: string }) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return undefined;
+    const timer = setTimeout(() => setCopied(false), copiedMs);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const label = text("copy", { name });
+  const copy = () => {
+    host().copy(copied);
+    setCopied(true);
+  };
+  return (
+    <>
+      <Button icon="fa-copy" aria-label={label} title={label} onClick={copy} />
+      <span role="status">{isCopied && text("copied")}</span>
+    </>
+  );
+}
+
+export function Note({ children }: { children: ComponentChildren }) {
+  return <p class="webhook-delivery-note">{children}</p>;
+}
+
+export type DefinitionRow = readonly [name: string, value: ComponentChildren];
+
+export function Definitions({ rows }: { rows: readonly DefinitionRow[] }) {
+  return (
+    <dl class="webhook-delivery-list">
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Icon and word. A failed delivery that was replayed counts as succeeded, which its flow has not. */
+export function State({ delivery: { state, replayedBy } }: { delivery: Pick<Summary, "state" | "replayedBy"> }) {
+  return (
+    <>
+      <Icon name={replayedBy === null ? stateIcons[state] : "fa-repeat"} />{" "}
+      <span>{text(`tab.state.${replayedBy === null ? state : "replayed"}`)}</span>
+    </>
+  );
+}
+
+/** How long ago something was, or when; always the latter for those who point at it, and for screen readers. */
+export function Ago({ at, isExact }: { at: number; isExact: boolean }) {
+  const exact = timeText(at);
+  return (
+    <time datetime={new Date(at).toISOString()} title={momentText(at)}>
+      <span aria-hidden="true">{isExact ? exact : (agoText(at) ?? minuteText(at))}</span>
+      <span class="webhook-deliveries-said">{exact}</span>
+    </time>
+  );
+}
