@@ -64,7 +64,7 @@ const formLooks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.part("offered-received").locator("button").nth(1).click();
     await editor.enter({ outputPerEvent: true });
     for (let each = 0; each < 2; each++) await editor.part("add-condition").click();
-    await editor.page.locator("#webhook-trigger-conditions input").first().fill("payload.a");
+    await editor.page.locator("#webhook-trigger-conditions input:visible").first().fill("payload.a");
     await editor.message("conditions").waitFor();
     await editor.note("no-event").waitFor();
   },

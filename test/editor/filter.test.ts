@@ -27,6 +27,8 @@ describe("the section Filter of the form", () => {
   );
   const { editor, nodeRed } = useEditor(flow);
   const rows = (list: "events" | "conditions") => editor().part(list).locator(".webhook-trigger-filter-row");
+  const remove = (row: number) => editor().part("events").getByLabel(text("remove")).nth(row);
+  const place = (row: number) => rows("conditions").nth(row).locator(".red-ui-typedInput-container");
   const offered = (group: "received" | "documented") => editor().part(`offered-${group}`).locator("button");
 
   it("offers events that the sender documents, takes others, and has an output for each", async () => {
@@ -41,7 +43,7 @@ describe("the section Filter of the form", () => {
     (await editor().state("filter").innerText()).should.equal(text("only", { events: "release, issue*" }));
     await editor().enter({ outputPerEvent: true });
     await editor().part("add-condition").click();
-    await editor().page.keyboard.type("json:action");
+    await editor().page.keyboard.type("action");
     await editor().page.keyboard.press("Tab");
     await editor().page.keyboard.press("Tab");
     await editor().page.keyboard.type("opened");
@@ -55,7 +57,7 @@ describe("the section Filter of the form", () => {
   it("leaves a node unchanged that is opened and closed", async () => {
     await editor().edit("filled");
     (await editor().state("filter").innerText()).should.equal(
-      [text("only", { events: "push, issues, star" }), text("conditions", { count: "2" }), text("outputs")].join(", "),
+      [text("only", { events: "push, issues, star" }), text("conditions", { count: "2" }), text("outputs")].join(" · "),
     );
     await editor().done();
     (await editor().isChanged("filled")).should.be.false();
@@ -63,7 +65,7 @@ describe("the section Filter of the form", () => {
 
   it("keeps the wire of each event where it was, and drops that of one which is removed", async () => {
     await editor().edit("filled");
-    await rows("events").nth(0).locator("button").click();
+    await remove(0).click();
     await editor().part("add-event").click();
     await editor().page.keyboard.type("release");
     await editor().done();
@@ -92,7 +94,7 @@ describe("the section Filter of the form", () => {
     ]);
     should(await editor().saved("corrected", "outputs")).equal(3);
     await editor().edit("corrected");
-    await rows("events").nth(2).locator("button").click();
+    await remove(2).click();
     await editor().done();
     should(await editor().saved("corrected", "outputs")).equal(2);
     (await editor().wires("corrected")).length.should.equal(2);
@@ -105,11 +107,34 @@ describe("the section Filter of the form", () => {
     await rows("events").nth(0).locator("input").fill("${EVENT}");
     (await editor().message("events").innerText()).should.equal("");
     await rows("conditions").nth(0).locator("select").selectOption("above");
-    (await editor().message("conditions").innerText()).should.equal(catalogText("rules.conditions"));
+    for (const [value, expected] of [
+      ["100,00 €", text("notNumber", { value: "100,00 €" })],
+      ["", catalogText("rules.conditions")],
+    ] as const) {
+      await rows("conditions").nth(0).getByLabel(text("value")).fill(value);
+      (await editor().message("conditions").innerText()).should.equal(expected);
+    }
     (await editor().state("filter").innerText()).should.containEql(catalogText("section.broken"));
     await rows("conditions").nth(0).locator("select").selectOption("exists");
     (await editor().message("conditions").innerText()).should.equal("");
-    (await rows("conditions").nth(0).locator("input").nth(1).isVisible()).should.be.false();
+    (await rows("conditions").nth(0).getByLabel(text("value")).isVisible()).should.be.false();
+  });
+
+  it("takes the place of a value by a choice, and as it is written out", async () => {
+    const placed = async () => (await editor().saved("new", "conditions")) as { place: string }[];
+    for (const [kind, typed, expected] of [
+      ["header", "X-Kind", "header:X-Kind"],
+      ["written", "${PLACE}", "${PLACE}"],
+      ["json", "query:room", "query:room"],
+      ["body", "", "body"],
+    ] as const) {
+      await editor().edit("new");
+      await place(0).locator("button").first().click();
+      await editor().page.locator(`.red-ui-typedInput-options:visible [value=${kind}]`).click();
+      if (typed !== "") await place(0).locator("input:visible").fill(typed);
+      await editor().done();
+      should((await placed())[0]?.place).equal(expected);
+    }
   });
 
   it("warns where the sender names no event", async () => {
@@ -127,7 +152,7 @@ describe("the section Filter of the form", () => {
     }
     await editor().edit("seen");
     await offered("received").filter({ hasText: "merge_group" }).click();
-    await rows("events").nth(0).locator("button").click();
+    await remove(0).click();
     await offered("received").filter({ hasText: /^push$/ }).waitFor(); // prettier-ignore
     should((await offered("documented").allInnerTexts()).at(0)).equal("pull_request");
     (await editor().state("filter").innerText()).should.equal(text("only", { events: "merge_group" }));

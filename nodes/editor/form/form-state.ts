@@ -34,7 +34,7 @@ import {
   settings,
   withDefaults,
 } from "../../../src/config/fields";
-import { isEnvironmentValue, isObject, isTrue, text, tryParseJson } from "../../../src/config/values";
+import { isEnvironmentValue, isObject, isTrue, parseNumber, text, tryParseJson } from "../../../src/config/values";
 import { composePublicUrl, isAdminPath, parseBaseUrl, type Roots } from "../../../src/config/paths";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
@@ -231,19 +231,27 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Of a condition's place in its row. */
+export const placeClass = "webhook-trigger-place";
+
+/** The rows of a list, but for those that are being removed. */
+export function listRows(list: "events" | "conditions"): JQuery[] {
+  const rows = input(list).children(":not(.red-ui-editableList-item-deleting)");
+  return rows.toArray().map((row) => $(row));
+}
+
 /** Empty rows are left out. */
 function filterInForm(node: WebhookNode): Pick<SavedFields, "events" | "conditions"> {
   const saved = withDefaults(node);
-  const rows = (field: "events" | "conditions") =>
-    input(field)
-      .children()
-      .toArray()
-      .map((row) => $(row).find("input, select").toArray().map((control) => String($(control).val()).trim())); // prettier-ignore
-  const events = rows("events").flatMap(([event = ""]) => (event === "" ? [] : [event]));
-  const conditions = rows("conditions").flatMap(([place = "", operator, value = ""]): SavedCondition[] => {
+  const valueOf = (control: JQuery) => String(control.val()).trim();
+  const events = listRows("events")
+    .map((row) => valueOf(row.find("input")))
+    .filter((event) => event !== "");
+  const conditions = listRows("conditions").flatMap((row): SavedCondition[] => {
+    const place = row.find(`.${placeClass}`).typedInput("value").trim();
+    const [operator, value] = [valueOf(row.find("select")) as Operator, valueOf(row.find(".webhook-trigger-value"))];
     if (place === "" && value === "") return [];
-    const kind = operator as Operator;
-    return [needsValue(kind) ? { place, operator: kind, value } : { place, operator: kind }];
+    return [needsValue(operator) ? { place, operator, value } : { place, operator }];
   });
   return {
     events: isSame(events, asList(saved.events).map(text)) ? saved.events : events,
@@ -364,6 +372,16 @@ export const fieldDefinitions = Object.fromEntries(
 export const credentialDefinitions = Object.fromEntries(
   credentialNames.map((name) => [name, { type: credentials[name].type, validate: validate(name) }]),
 );
+
+/** Names what is wrong in a list. */
+function describeBreach(node: WebhookNode, rule: BrokenRule, { allowFrom, conditions }: SavedFields): string {
+  const entry = rule === "allowFrom" ? findUnreadable(allowFrom) : undefined;
+  if (entry !== undefined) return node._("limits.unreadable", { entry });
+  const isNoNumber = ({ operator, value }: SavedCondition) =>
+    ["above", "below"].includes(operator) && text(value) !== "" && parseNumber(text(value)) === undefined;
+  const wrong = rule === "conditions" ? conditions.find(isNoNumber) : undefined;
+  return wrong ? node._("filter.notNumber", { value: text(wrong.value) }) : ruleText(node, rule);
+}
 
 function ruleText(node: WebhookNode, rule: BrokenRule): string {
   // The text of the rule needs the version of Node.js, which only the runtime knows.
@@ -505,8 +523,7 @@ export function showMessages({ node, values, broken }: FormState): void {
     input(field).attr("aria-invalid", String(rule !== undefined));
     // Node-RED marks a field only when it changes itself.
     input(field).toggleClass("input-error", rule !== undefined);
-    const entry = rule === "allowFrom" ? findUnreadable(values.allowFrom) : undefined;
-    const message = entry === undefined ? rule && ruleText(node, rule) : node._("limits.unreadable", { entry });
+    const message = rule && describeBreach(node, rule, values);
     $(`#webhook-trigger-message-${field}`).text(message ?? "");
   }
 }

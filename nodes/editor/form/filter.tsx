@@ -1,0 +1,236 @@
+// The section *Filter*: the events and conditions in rows, and the outputs that follow from them.
+
+import { useLayoutEffect, useState } from "preact/hooks";
+import { findDocumentedEvents } from "../../../src/auth/senders/table";
+import {
+  needsValue,
+  type Operator,
+  operators,
+  type SavedCondition,
+  type SavedFields,
+  withDefaults,
+} from "../../../src/config/fields";
+import { isObject, isTrue, text } from "../../../src/config/values";
+import { askForPage, everything } from "../deliveries/api";
+import {
+  asList,
+  findSender,
+  form,
+  type FormState,
+  input,
+  listRows,
+  placeClass,
+  updateEvent,
+  type WebhookNode,
+} from "./form-state";
+import { draw, Note, SmallButton } from "./parts";
+
+/** How many names of events are offered in each group. */
+const maxOffered = 12;
+/** How many deliveries are looked at for their events. */
+const learntFrom = 200;
+
+/** What a row of Node-RED's list was made of: an event or a condition. */
+interface FilterRow extends Partial<SavedCondition> {
+  readonly event?: unknown;
+  /** Where the event was when the form was opened: a corrected name keeps its output. */
+  readonly savedAt?: number;
+}
+
+export function prepareFilter(node: WebhookNode): void {
+  const { events, conditions } = withDefaults(node);
+  prepareList(node, "events", (row, { event }) => {
+    $("<input>", {
+      type: "text",
+      value: text(event),
+      spellcheck: "false",
+      "aria-label": node._("filter.event"),
+    }).appendTo(row);
+  });
+  prepareList(node, "conditions", (row, condition) => fillCondition(node, row, condition));
+  for (const [savedAt, event] of asList(events).entries()) addRow("events", { event, savedAt });
+  for (const condition of asList(conditions)) addRow("conditions", isObject(condition) ? condition : {});
+  // What it lets through is seen at once, also where it was filled in for a request.
+  $("#webhook-trigger-section-filter").prop("open", asList(events).length + asList(conditions).length > 0);
+}
+
+type List = "events" | "conditions";
+
+function prepareList(node: WebhookNode, list: List, fill: (row: JQuery, data: FilterRow) => void): void {
+  const update = () => form().trigger(updateEvent);
+  const [id, label] = list === "events" ? ["add-event", "addEvent"] : ["add-condition", "addCondition"];
+  const add = { id: `webhook-trigger-${id}`, label: node._(`filter.${label}`), icon: "fa fa-plus" };
+  const options = {
+    addButton: false,
+    buttons: [{ ...add, click: () => addRow(list, {}).find("input:visible").first().trigger("focus") }],
+    height: "auto" as const,
+    removable: true,
+    sortable: list === "events",
+    sortItems: update,
+    addItem(row: JQuery, _index: number, data: FilterRow) {
+      fill(row.addClass("webhook-trigger-filter-row"), data);
+      // The row fades out, and counts no more.
+      row.siblings("a").attr("aria-label", node._("filter.remove")).on("click", update);
+      update();
+    },
+    removeItem() {
+      // The button with the focus has gone.
+      if (document.activeElement === document.body) $(`#${add.id}`).trigger("focus");
+    },
+  };
+  input(list).editableList<FilterRow>(options);
+}
+
+function addRow(list: List, data: FilterRow): JQuery {
+  input(list).editableList("addItem", data);
+  return input(list).children().last();
+}
+
+function fillCondition(node: WebhookNode, row: JQuery, { place, operator, value }: FilterRow): void {
+  const label = (name: string) => ({ "aria-label": node._(`filter.${name}`), placeholder: node._(`filter.${name}`) });
+  const look = { type: "text", spellcheck: "false" } as const;
+  const [kind, name] = splitPlace(text(place));
+  const placeInput = $("<input>", { ...look, class: placeClass, style: "width: 100%", value: name, ...label("place") });
+  const choice = $("<select>", { "aria-label": node._("filter.operator") });
+  const wanted = $("<input>", { ...look, class: "webhook-trigger-value", value: text(value), ...label("value") });
+  row.append(placeInput, choice, wanted);
+  placeInput.typedInput({ types: placeTypes(node), default: kind }).on("change", () => {
+    // Written out, as in the documentation.
+    const [, known] = /^json:((?:json|header|query):.+)$/.exec(placeInput.typedInput("value")) ?? [];
+    if (known === undefined) return;
+    const [wantedKind, wantedName] = splitPlace(known);
+    placeInput.typedInput("type", wantedKind);
+    placeInput.typedInput("value", wantedName);
+  });
+  choice.append(operators.map((each) => new Option(node._(`filter.operators.${each}`), each)));
+  choice.val(operators.find((each) => each === operator) ?? operators[0]);
+  const showValue = () => wanted.css("visibility", needsValue(choice.val() as Operator) ? "" : "hidden");
+  choice.on("input", showValue);
+  showValue();
+}
+
+/** The kind of a place and its name there; `written` for any other text, such as an environment variable. */
+function splitPlace(place: string): [kind: string, name: string] {
+  if (place === "event" || place === "body") return [place, ""];
+  const [, kind = "written", name = place] = /^(json|header|query):(.+)$/.exec(place) ?? [];
+  return place === "" ? ["json", ""] : [kind, name];
+}
+
+/** For Node-RED's `typedInput`, whose value is what is exported. */
+function placeTypes(node: WebhookNode) {
+  const named = (["json", "header", "query"] as const).map((value) => {
+    const save = (name: string) => (name.trim() === "" ? "" : `${value}:${name.trim()}`);
+    return { value, label: node._(`duplicateKey.${value}`), export: save };
+  });
+  return [
+    ...named,
+    { value: "event", label: node._("filter.event"), hasValue: false, export: () => "event" },
+    { value: "body", label: node._("duplicateKey.body"), hasValue: false, export: () => "body" },
+    { value: "written", label: "${ }" },
+  ];
+}
+
+/** Renews what depends on the events: the names that are offered, and the outputs. */
+export function showFilter(state: FormState): void {
+  const { node, values } = state;
+  draw("offers", <Offers {...state} />);
+  $("#node-input-outputs").val(mapOutputs(withDefaults(node), values));
+}
+
+/** Whether the requests of the sender have no event, so that a list of events lets none through. */
+function isWithoutEvents({ sender }: SavedFields): boolean {
+  return sender === "" || (findSender(sender) !== undefined && !hasEvent(sender));
+}
+
+function hasEvent(sender: string): boolean {
+  return findSender(sender)?.events !== undefined;
+}
+
+/** Offers events that were received, and others that the sender documents. */
+function Offers({ node, values, report }: FormState) {
+  const [learnt, setLearnt] = useState<readonly string[]>([]);
+  useLayoutEffect(() => {
+    const learn = async () => setLearnt(await learnEvents(node));
+    $("#webhook-trigger-section-filter").one("toggle", () => void learn());
+  }, []);
+  const chosen = asList(values.events);
+  const received = new Set([...(report.filteredEvents ?? []), ...learnt]);
+  const documented = findDocumentedEvents(values.sender).filter((event) => !received.has(event));
+  const groups = Object.entries({ received: [...received], documented }).map(([group, events]) => {
+    const offered = events.filter((event) => !chosen.includes(event)).slice(0, maxOffered);
+    return offered.length === 0 ? null : (
+      <div class="webhook-trigger-offer" key={group}>
+        <span>{node._(`filter.${group}`)}</span>{" "}
+        <span id={`webhook-trigger-offered-${group}`}>
+          {offered.map((event) => (
+            <SmallButton
+              key={event}
+              label={node._("filter.take", { event })}
+              onClick={() => addRow("events", { event }).find("input").trigger("focus")}
+            >
+              {event}
+            </SmallButton>
+          ))}
+        </span>
+      </div>
+    );
+  });
+  return (
+    <>
+      {groups}
+      <div role="status">
+        <Note id="note-no-event" text={chosen.length > 0 && isWithoutEvents(values) ? node._("filter.noEvent") : ""} />
+      </div>
+    </>
+  );
+}
+
+/** The events of the deliveries that are stored. Without permission, there are none. */
+async function learnEvents(node: WebhookNode): Promise<readonly string[]> {
+  try {
+    const { deliveries } = await askForPage({ ...everything, node: node.id }, { limit: learntFrom });
+    // That of a test request is made up.
+    return deliveries.flatMap(({ event, isTest }) => (event === null || isTest ? [] : [event]));
+  } catch {
+    // The sender's documented events are offered.
+    return [];
+  }
+}
+
+/**
+ * What Node-RED's editor needs to keep the wires at their events: the number of outputs or, where one has moved, the new
+ * position of each output there was, -1 for one that is gone, and a name for each that is new, such as
+ * `{"0":-1,"1":0,"new1":1}`.
+ */
+function mapOutputs(saved: SavedFields, next: SavedFields): string {
+  const [before, after] = [namesOfOutputs(saved), namesOfOutputs(next)];
+  const rows = listRows("events").filter((row) => String(row.find("input").val()).trim() !== "");
+  const positions = rows.map((row) => (row.children().first().data("data") as FilterRow).savedAt);
+  // A single output for everything becomes the first one, and the first one becomes it again.
+  const isShared = before[0] === "" || after[0] === "";
+  const moved = before.map((_, index) => (!isShared ? positions.indexOf(index) : index === 0 ? 0 : -1));
+  const isInPlace = moved.every((position, index) => position === index);
+  if (isInPlace) return String(after.length);
+  const added = after.map((_, index) => index).filter((index) => !moved.includes(index));
+  return JSON.stringify(Object.fromEntries([...moved.entries(), ...added.map((index) => [`new${index}`, index])]));
+}
+
+/** A single empty name where all events share an output. */
+export function namesOfOutputs({
+  events,
+  outputPerEvent,
+}: Pick<SavedFields, "events" | "outputPerEvent">): readonly string[] {
+  const names = isTrue(outputPerEvent) ? asList(events).map(text) : [];
+  return names.length > 0 ? names : [""];
+}
+
+export function describeFilter({ node, values }: FormState): string {
+  const events = asList(values.events).map(text);
+  const conditions = asList(values.conditions);
+  if (events.length + conditions.length === 0) return node._("filter.none");
+  const named = events.length > 3 ? node._("filter.events", { count: String(events.length) }) : events.join(", ");
+  const parts = events.length > 0 ? [node._("filter.only", { events: named })] : [];
+  if (conditions.length > 0) parts.push(node._("filter.conditions", { count: String(conditions.length) }));
+  if (isTrue(values.outputPerEvent) && events.length > 0) parts.push(node._("filter.outputs"));
+  return parts.join(" · ");
+}
