@@ -157,24 +157,24 @@ export const fields = {
   /** Whether a delivery is stored before the sender gets a reply, and until the flow has finished with it. */
   guaranteed: { ...flag(), section: "guaranteed", icon: "life-ring" },
   /** Starts of the flow for a delivery in all, the first one included. */
-  attempts: { ...wholeNumber(10, 1, 50), isUsed: withGuarantee, section: "guaranteed", icon: "repeat" },
+  attempts: { ...wholeNumber(10, 1, 50), isUsed: withGuarantee, section: "retries", icon: "repeat" },
   /** The time from the first failure to the next start, in seconds; it doubles with each failure. */
-  backoffFirst: { ...wholeNumber(10, 1, 3600), isUsed: withGuarantee, section: "guaranteed", icon: "hourglass-start" },
+  backoffFirst: { ...wholeNumber(10, 1, 3600), isUsed: withGuarantee, section: "retries", icon: "hourglass-start" },
   /** The longest that this time becomes, in seconds. */
   backoffLongest: {
     ...wholeNumber(3600, 1, 86_400),
     isUsed: withGuarantee,
-    section: "guaranteed",
+    section: "retries",
     icon: "hourglass-end",
   },
   /** After how long an attempt without an end has failed, in seconds. */
-  attemptTimeout: { ...wholeNumber(300, 1, 86_400), isUsed: withGuarantee, section: "guaranteed", icon: "clock-o" },
+  attemptTimeout: { ...wholeNumber(300, 1, 86_400), isUsed: withGuarantee, section: "retries", icon: "clock-o" },
   /** How many flows run at once; 0 for any number. */
-  concurrency: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee, section: "guaranteed", icon: "random" },
+  concurrency: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee, section: "pace", icon: "random" },
   /** How many attempts start per minute; 0 for any number. */
-  ratePerMinute: { ...wholeNumber(0, 0, 6000), isUsed: withGuarantee, section: "guaranteed", icon: "tachometer" },
+  ratePerMinute: { ...wholeNumber(0, 0, 6000), isUsed: withGuarantee, section: "pace", icon: "tachometer" },
   /** After how many failed attempts in a row the node is paused; 0 for never. */
-  breaker: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee, section: "guaranteed", icon: "pause" },
+  breaker: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee, section: "pace", icon: "pause" },
 } satisfies Record<string, SavedField>;
 
 /** Node-RED stores credentials apart from the flow file, encrypted, and never shows passwords again. */

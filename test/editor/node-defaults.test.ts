@@ -26,8 +26,8 @@ describe("a new node, with nodeDefaults in the settings file", () => {
     const headings: Partial<Record<Section, string>> = {
       verification: text("query", { name: "key" }),
       duplicates: text("duplicatesKnown", { hours: "72", key: "header:X-Id" }),
-      limits: `${text("anyAddress", {})}, ${text("rate", { rate: "60" })}`,
-      guaranteed: `${text("guaranteedInFile", {})}, ${text("concurrency", { count: "4" })}`,
+      limits: `${text("anyAddress", {})} · ${text("rate", { rate: "60" })}`,
+      guaranteed: `${text("guaranteedInFile", {})} · ${text("concurrency", { count: "4" })}`,
     };
     for (const [section, heading] of Object.entries(headings)) {
       (

@@ -224,13 +224,13 @@ export function namesOfOutputs({
   return names.length > 0 ? names : [""];
 }
 
-export function describeFilter({ node, values }: FormState): string {
+export function describeFilter({ node, values }: FormState): readonly string[] {
   const events = asList(values.events).map(text);
   const conditions = asList(values.conditions);
-  if (events.length + conditions.length === 0) return node._("filter.none");
+  if (events.length + conditions.length === 0) return [node._("filter.none")];
   const named = events.length > 3 ? node._("filter.events", { count: String(events.length) }) : events.join(", ");
   const parts = events.length > 0 ? [node._("filter.only", { events: named })] : [];
   if (conditions.length > 0) parts.push(node._("filter.conditions", { count: String(conditions.length) }));
   if (isTrue(values.outputPerEvent) && events.length > 0) parts.push(node._("filter.outputs"));
-  return parts.join(" · ");
+  return parts;
 }

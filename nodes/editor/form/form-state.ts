@@ -49,7 +49,7 @@ export type Field = Exclude<keyof SavedFields, "senderSettings"> | CredentialNam
 export const keptPassword = "__PWRD__";
 
 export function form(): JQuery {
-  return $(".webhook-trigger-form");
+  return $(document.getElementsByClassName("webhook-trigger-form") as HTMLCollectionOf<HTMLElement>);
 }
 
 type EnteredCredentials = Readonly<Record<CredentialName, string>>;
@@ -524,6 +524,6 @@ export function showMessages({ node, values, broken }: FormState): void {
     // Node-RED marks a field only when it changes itself.
     input(field).toggleClass("input-error", rule !== undefined);
     const message = rule && describeBreach(node, rule, values);
-    $(`#webhook-trigger-message-${field}`).text(message ?? "");
+    updateText($(`#webhook-trigger-message-${field}`), message ?? "");
   }
 }

@@ -7,37 +7,42 @@ import { parseBlocks } from "../../../src/config/blocks";
 import { boxFields, placementField, rules, type SavedFields } from "../../../src/config/fields";
 import { isEnvironmentValue, isTrue, tryParseJson } from "../../../src/config/values";
 import { backoffAfter } from "../../../src/config/parse";
-import { docsUrl, formatDuration } from "../node-red";
+import { docsUrl, formatDuration, updateText } from "../node-red";
 import {
   findSecretHeader,
   findSender,
   type FormState,
   input,
-  readForm,
   prepareBox,
+  readForm,
   showElement,
-  showNote,
   storeKind,
   type WebhookNode,
 } from "./form-state";
 import { describeFilter, showFilter } from "./filter";
 import { describeCommand } from "./handover";
+import { draw, Note, SmallButton } from "./parts";
 
-/** The summaries of the sections. */
-const sections: Readonly<Record<string, (state: FormState) => string>> = {
-  verification: describeVerification,
-  filter: describeFilter,
-  message: describeMessage,
-  reply: describeReply,
-  duplicates: describeDuplicates,
-  limits: describeLimits,
-  guaranteed: describeGuaranteed,
-  terminal: describeCommand,
+interface Section {
+  /** What is in it, for its heading. */
+  readonly describe: (state: FormState) => readonly string[];
+  /** What it shows besides its fields. */
+  readonly show?: (state: FormState) => void;
+}
+
+const sections: Readonly<Record<string, Section>> = {
+  verification: { describe: (state) => [describeVerification(state)] },
+  filter: { describe: describeFilter, show: showFilter },
+  message: { describe: describeMessage, show: showMessage },
+  reply: { describe: describeReply, show: showReply },
+  duplicates: { describe: describeDuplicates, show: showDuplicates },
+  limits: { describe: describeLimits, show: (state) => draw("notes-limits", <LimitNotes {...state} />) },
+  guaranteed: { describe: describeGuaranteed, show: showGuaranteed },
+  terminal: { describe: (state) => [describeCommand(state)] },
 };
 
 export function prepareSections(node: WebhookNode): void {
   for (const field of boxFields) prepareBox(node, field);
-  $("#webhook-trigger-section-limits .webhook-trigger-note a").attr("href", docsUrl("replies.md#behind-a-proxy"));
   $(".webhook-trigger-section > summary").on("click", ({ currentTarget }) => {
     // It opens after this event.
     requestAnimationFrame(() => (currentTarget as Element).parentElement?.scrollIntoView({ block: "nearest" }));
@@ -49,25 +54,39 @@ const wasBroken = "was-broken";
 
 /** Renews sections and headings, and opens sections with problems. */
 export function showSections(state: FormState): void {
-  const { node, broken } = state;
-  showFilter(state);
-  showMessage(state);
-  showReply(state);
-  showDuplicates(state);
-  showElement($("#webhook-trigger-note-loopback"), isOnlyLocal(state));
-  showElement($("#webhook-trigger-note-forgeable"), isForgeable(state));
-  showGuaranteed(state);
-  for (const [name, describe] of Object.entries(sections)) {
+  const places = new Set([...state.broken.keys()].map((field) => input(field).closest("details").attr("id")));
+  for (const [name, { describe, show }] of Object.entries(sections)) {
+    show?.(state);
     const section = $(`#webhook-trigger-section-${name}`);
-    const isBroken = [...broken.keys()].some((field) => input(field).closest(section).length > 0);
+    const isBroken = places.has(`webhook-trigger-section-${name}`);
     // A section that the user has closed stays closed.
     if (isBroken && section.data(wasBroken) !== true) section.prop("open", true);
     section.data(wasBroken, isBroken);
-    const summary = $(`#webhook-trigger-state-${name}`).toggleClass("webhook-trigger-broken", isBroken);
-    summary.text(isBroken ? node._("section.broken") : describe(state));
-    if (isBroken) summary.prepend($("<i>", { class: "fa fa-exclamation-triangle" }));
+    const summary = isBroken ? state.node._("section.broken") : describe(state).join(" · ");
+    draw(`heading-${name}`, <Heading {...{ name, isBroken, summary }} title={state.node._(`section.${name}`)} />);
   }
 }
+
+interface HeadingProps {
+  readonly name: string;
+  readonly title: string;
+  readonly isBroken: boolean;
+  readonly summary: string;
+}
+
+function Heading({ name, title, isBroken, summary }: HeadingProps) {
+  return (
+    <>
+      <span>{title}</span>{" "}
+      <span id={`webhook-trigger-state-${name}`} class={isBroken ? "webhook-trigger-broken" : ""}>
+        {isBroken && <i class="fa fa-exclamation-triangle" aria-hidden="true" />}
+        {summary}
+      </span>
+    </>
+  );
+}
+
+// The section *Verification*.
 
 function describeVerification({ node, values, credentials }: FormState): string {
   const { verificationMethod: method, sender } = values;
@@ -97,9 +116,10 @@ function showMessage(state: FormState): void {
   const payload = isTrue(values.returnQueryParams) ? { body, query } : isPayloadQuery(state) ? query : body;
   const lines = [`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`];
   if (isTrue(values.rawBody)) lines.push(`msg.rawBody = Buffer.from(${JSON.stringify(test.body)})`);
-  const picture = $("#webhook-trigger-picture").text(lines.join("\n"));
+  const picture = $("#webhook-trigger-picture");
+  updateText(picture, lines.join("\n"));
   showElement(picture, !isEnvironmentValue(values.returnQueryParams));
-  $("#webhook-trigger-topic").text(describeTopic(state));
+  updateText($("#webhook-trigger-topic"), describeTopic(state));
 }
 
 /** Says where the sender has the event; empty where it has none. */
@@ -116,7 +136,7 @@ function isPayloadQuery({ values: { methods, verificationMethod }, sender }: For
   );
 }
 
-function describeMessage(state: FormState): string {
+function describeMessage(state: FormState): readonly string[] {
   const { node } = state;
   const { returnQueryParams: query, rawBody: raw } = state.values;
   const ofRequest = isPayloadQuery(state) ? "section.payloadQuery" : "section.body";
@@ -124,7 +144,7 @@ function describeMessage(state: FormState): string {
   const parts = [isEnvironmentValue(query) ? String(query) : payload];
   if (isTrue(raw)) parts.push(node._("section.rawBody"));
   else if (isEnvironmentValue(raw)) parts.push(String(raw));
-  return parts.join(" · ");
+  return parts;
 }
 
 // The section *Reply*.
@@ -134,14 +154,15 @@ const jsonType = /^application\/json\b|^[^;]*\+json[\t ]*(?:;|$)/i;
 
 /** Shows what the flow must do, and whether the body fits its type. */
 function showReply({ node, values: { reply, replyBody: body, replyType } }: FormState): void {
-  $("#webhook-trigger-hint-reply").text(reply === "flow" ? node._("hint.replyByFlow") : "");
+  updateText($("#webhook-trigger-hint-reply"), reply === "flow" ? node._("hint.replyByFlow") : "");
   const needsJson = jsonType.test(replyType) && body !== "" && !isEnvironmentValue(body);
-  showElement($("#webhook-trigger-note-json"), needsJson && tryParseJson(body) === undefined);
+  const isBroken = needsJson && tryParseJson(body) === undefined;
+  draw("notes-reply", <Note id="note-json" icon="info-circle" text={isBroken ? node._("reply.noJson") : ""} />);
 }
 
-function describeReply({ node, values: { reply, replyTimeout, replyStatus } }: FormState): string {
-  if (reply === "flow") return node._("section.byFlow", { seconds: String(replyTimeout) });
-  return reply === "now" ? node._("section.atOnce", { status: String(replyStatus) }) : reply;
+function describeReply({ node, values: { reply, replyTimeout, replyStatus } }: FormState): readonly string[] {
+  if (reply === "flow") return [node._("section.byFlow", { seconds: String(replyTimeout) })];
+  return [reply === "now" ? node._("section.atOnce", { status: String(replyStatus) }) : reply];
 }
 
 // The section *Duplicates*.
@@ -158,16 +179,12 @@ function prepareDuplicates(node: WebhookNode): void {
     // The name of one kind is none of another.
     input("duplicateKey").val(keys[kind] ?? `${kind}:`);
   });
-  $("#webhook-trigger-ignore-duplicates").on("click", () => {
-    // The button disappears, so the focus moves.
-    input("ignoreDuplicates").prop("checked", true).trigger("change").trigger("focus");
-  });
 }
 
 /** Offers keys, and suggests the sender's id. */
-function showDuplicates({ node, values, report }: FormState): void {
+function showDuplicates(state: FormState): void {
+  const { node, values } = state;
   const kind = getKeyKind(values);
-  const isIgnoring = ignoresDuplicates(values);
   const kinds: KeyKind[] = [hasId(values) ? "id" : "none", "header", "json", "query", "body"];
   if (kind === "written") kinds.push(kind);
   const choice = $("#webhook-trigger-duplicateKeyOf");
@@ -176,29 +193,48 @@ function showDuplicates({ node, values, report }: FormState): void {
     choice.empty().append(kinds.map((each) => new Option(node._(`duplicateKey.${each}`), each)));
     choice.data("kinds", kinds.join());
   }
-  showElement(choice.val(kind).closest(".form-row"), isIgnoring);
-  const name = findRepeatingSender(values);
-  showNote("#webhook-trigger-note-duplicates", name === "" ? "" : node._("duplicates.suggested", { name }));
-  showElement($("#webhook-trigger-note-no-id"), isIgnoring && kind === "none");
+  showElement(choice.val(kind).closest(".form-row"), ignoresDuplicates(values));
   const hint = hasId(values) ? "hint.duplicateKey" : "hint.duplicateKeyWithoutId";
-  $("#webhook-trigger-hint-duplicateKey").text(node._(hint));
-  const { withoutKey = 0 } = report;
-  const count = isIgnoring && withoutKey > 0 ? String(withoutKey) : "";
-  showNote("#webhook-trigger-note-without-key", count === "" ? "" : node._("duplicates.withoutKey", { count }));
+  updateText($("#webhook-trigger-hint-duplicateKey"), node._(hint));
+  draw("notes-duplicates", <DuplicateNotes {...state} />);
 }
 
-function describeDuplicates({ node, values }: FormState): string {
+function DuplicateNotes({ node, values, report: { withoutKey = 0 } }: FormState) {
+  const isIgnoring = ignoresDuplicates(values);
+  const name = findRepeatingSender(values);
+  const count = String(withoutKey);
+  // The button disappears, so the focus moves.
+  const ignore = () => input("ignoreDuplicates").prop("checked", true).trigger("change").trigger("focus");
+  return (
+    <>
+      <Note id="note-duplicates" icon="lightbulb-o" text={name && node._("duplicates.suggested", { name })}>
+        <SmallButton id="ignore-duplicates" onClick={ignore}>
+          {node._("label.ignoreDuplicates")}
+        </SmallButton>
+      </Note>
+      <Note id="note-no-id" text={isIgnoring && getKeyKind(values) === "none" ? node._("duplicates.noId") : ""} />
+      <Note
+        id="note-without-key"
+        text={isIgnoring && withoutKey > 0 ? node._("duplicates.withoutKey", { count }) : ""}
+      />
+    </>
+  );
+}
+
+function describeDuplicates({ node, values }: FormState): readonly string[] {
   const { ignoreDuplicates: value, duplicateKey: key, duplicateWindow } = values;
-  if (isEnvironmentValue(value)) return String(value);
+  if (isEnvironmentValue(value)) return [String(value)];
   if (!ignoresDuplicates(values)) {
     const name = findRepeatingSender(values);
-    const unchecked = node._("section.duplicatesUnchecked");
-    return name === "" ? unchecked : `${unchecked} · ${node._("section.duplicatesSuggested", { name })}`;
+    return [
+      node._("section.duplicatesUnchecked"),
+      ...(name === "" ? [] : [node._("section.duplicatesSuggested", { name })]),
+    ];
   }
   const kind = getKeyKind(values);
-  if (kind === "none") return node._("section.duplicatesUnknown");
+  if (kind === "none") return [node._("section.duplicatesUnknown")];
   const by = kind === "id" ? node._("section.byId") : kind === "body" ? node._("section.byBody") : key;
-  return node._("section.duplicatesKnown", { hours: String(duplicateWindow), key: by });
+  return [node._("section.duplicatesKnown", { hours: String(duplicateWindow), key: by })];
 }
 
 function ignoresDuplicates({ ignoreDuplicates: value }: SavedFields): boolean {
@@ -240,7 +276,26 @@ function isForgeable({ values, report }: FormState): boolean {
   return hasLimit(values) && report.trustsEveryProxy === true;
 }
 
-function describeLimits(state: FormState): string {
+function LimitNotes(state: FormState) {
+  const { node } = state;
+  const link = (
+    <a href={docsUrl("replies.md#behind-a-proxy")} target="_blank" rel="noopener">
+      {node._("limits.proxy")}
+    </a>
+  );
+  return (
+    <>
+      <Note id="note-loopback" text={isOnlyLocal(state) ? node._("limits.loopback") : ""}>
+        {link}
+      </Note>
+      <Note id="note-forgeable" text={isForgeable(state) ? node._("limits.trustsEveryProxy") : ""}>
+        {link}
+      </Note>
+    </>
+  );
+}
+
+function describeLimits(state: FormState): readonly string[] {
   const { node } = state;
   const { allowFrom, rateLimit: rate, alertWhenSilent: hours } = state.values;
   const parts = [
@@ -250,7 +305,7 @@ function describeLimits(state: FormState): string {
   if (Number(hours) !== 0) parts.push(node._("section.expected", { hours: String(hours) }));
   if (isOnlyLocal(state)) parts.push(node._("section.onlyLocal"));
   if (isForgeable(state)) parts.push(node._("section.forgeable"));
-  return parts.join(", ");
+  return parts;
 }
 
 function describeAddresses(node: WebhookNode, list: string): string {
@@ -262,14 +317,30 @@ function describeAddresses(node: WebhookNode, list: string): string {
 
 // The section *Guaranteed delivery*.
 
-function showGuaranteed({ node, values }: FormState): void {
-  showElement($("#webhook-trigger-guaranteed-in-file"), storeKind() === "file");
-  showElement($("#webhook-trigger-guaranteed-on-server"), storeKind() === "server");
-  showElement($("#webhook-trigger-note-no-store"), storeKind() === "none");
-  showElement($("#webhook-trigger-guaranteed-by-flow"), values.reply === "flow");
+function showGuaranteed(state: FormState): void {
+  const { node, values, used } = state;
+  draw("guaranteed", <Promises {...state} />);
   const seconds = isTrue(values.guaranteed) ? sumBackoffs(values) : 0;
   const span = seconds > 0 ? node._("guaranteed.span", { time: formatDuration(seconds) }) : "";
-  $("#webhook-trigger-guaranteed-span").text(span);
+  updateText($("#webhook-trigger-guaranteed-span"), span);
+  showElement($(".webhook-trigger-group"), used.has("attempts"));
+}
+
+/** What guaranteed delivery promises, and asks of the flow; or what it needs where nothing can be stored. */
+function Promises({ node, values }: FormState) {
+  if (storeKind() === "none") return <Note id="note-no-store" text={node._("guaranteed.missing")} />;
+  return (
+    <>
+      <ul class="webhook-trigger-points">
+        <li>{node._("guaranteed.again")}</li>
+        <li>{node._("guaranteed.status")}</li>
+        {values.reply === "flow" && <li>{node._("guaranteed.byFlow")}</li>}
+      </ul>
+      <a href={docsUrl("guaranteed-delivery.md")} target="_blank" rel="noopener">
+        {node._("guaranteed.docs")}
+      </a>
+    </>
+  );
 }
 
 /** For how many seconds a failing delivery is retried; `NaN` where that is unknown. */
@@ -284,13 +355,13 @@ function sumBackoffs(values: SavedFields): number {
   return ms / 1000;
 }
 
-function describeGuaranteed({ node, values }: FormState): string {
+function describeGuaranteed({ node, values }: FormState): readonly string[] {
   const { guaranteed, concurrency: count, ratePerMinute: rate, breaker: failures } = values;
-  if (isEnvironmentValue(guaranteed)) return String(guaranteed);
-  if (!isTrue(guaranteed)) return node._("section.guaranteedOff");
+  if (isEnvironmentValue(guaranteed)) return [String(guaranteed)];
+  if (!isTrue(guaranteed)) return [node._("section.guaranteedOff")];
   const parts = [node._(storeKind() === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile")];
   if (Number(count) !== 0) parts.push(node._("section.concurrency", { count: String(count) }));
   if (Number(rate) !== 0) parts.push(node._("section.rate", { rate: String(rate) }));
   if (Number(failures) !== 0) parts.push(node._("section.breaker", { failures: String(failures) }));
-  return parts.join(", ");
+  return parts;
 }
