@@ -76,7 +76,7 @@ describe("the tab of deliveries", () => {
     others.should.eql([state("succeeded"), "Orders", "200", "1.2s", "push"]);
     texts[1]?.slice(2).should.eql([state("refused"), "/payments", "401", "12ms", refusalText("tokenMissing", 401)]);
     const replay = catalogText("tab.replayOf", { what: "TypeError: no order" });
-    texts[2]?.slice(2).should.eql([state("failed"), "Orders", "200", "12ms", replay]);
+    texts[2]?.slice(2).should.eql([state("failed"), "Orders", "12ms", replay]);
     texts[3]?.slice(2).should.eql([state("running"), "gone", "POST /orders"]);
     texts[4]?.at(-1)?.should.equal(catalogText("tab.testRequest", { what: "hello world" }));
     texts[5]?.at(-1)?.should.equal(`POST /odrers: ${refusalText("noEndpoint", 404)}`);
@@ -87,11 +87,8 @@ describe("the tab of deliveries", () => {
     const nextAt = new Date(2024, 1, 3, 4, 5, 6).getTime();
     const again = summary({ id: "again", state: "retrying", attempt: 3, maxAttempts: 10, nextAt, cause: failure });
     await show([again, { ...again, id: "paused", pause: "manual" }]);
-    const retrying = catalogText("tab.retrying", { attempt: "3", max: "10", time: "02/03, 04:05:06" });
-    const attempt = catalogText("tab.attempt", { attempt: "3", max: "10" });
-    await tab.row(retrying).waitFor();
-    const said = await tab.rows.locator(".webhook-deliveries-what").allInnerTexts();
-    said.should.eql([`${retrying}: ${failure.error}`, `${attempt}: ${failure.error}`]);
+    await tab.row(`${state("retrying")} 3/10`).nth(1).waitFor();
+    (await tab.rows.locator(".webhook-deliveries-what").first().innerText()).should.equal(failure.error);
   });
 
   it("filters by node, state and text, also by a node that was deleted", async () => {

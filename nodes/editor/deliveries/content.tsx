@@ -36,7 +36,15 @@ export function Section({ name, brief, store, children }: SectionProps) {
 }
 
 /** Header fields or parameters, a row for each value; nothing where there is none. */
-export function ValuesSection({ name, detail, store }: { name: "headers" | "query"; detail: Detail; store: DeliveriesStore }) {
+export function ValuesSection({
+  name,
+  detail,
+  store,
+}: {
+  name: "headers" | "query";
+  detail: Detail;
+  store: DeliveriesStore;
+}) {
   const entries = Object.entries(detail[name]);
   if (entries.length === 0) return null;
   return (
@@ -61,7 +69,7 @@ export function ValuesSection({ name, detail, store }: { name: "headers" | "quer
       </table>
     </Section>
   );
-} // prettier-ignore
+}
 
 // Bodies: JSON as a tree, text, or bytes.
 
@@ -114,16 +122,16 @@ function BytesView({ base64 }: { base64: string }) {
   );
 }
 
-/** 16 bytes a line: as hex digits and, where they have one, as characters of ASCII. */
+/** Eight bytes a line: as hex digits and, where they have one, as characters of ASCII. */
 function formatBytes(bytes: readonly number[]): string {
-  const lines = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, line) => bytes.slice(16 * line, 16 * (line + 1)));
+  const lines = Array.from({ length: Math.ceil(bytes.length / 8) }, (_, line) => bytes.slice(8 * line, 8 * (line + 1)));
   return lines
     .map((line) => {
       const digits = line.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
-      return `${digits.padEnd(48)} ${String.fromCharCode(...line).replace(/[^ -~]/g, ".")}`;
+      return `${digits.padEnd(24)} ${String.fromCharCode(...line).replace(/[^ -~]/g, ".")}`;
     })
     .join("\n");
-} // prettier-ignore
+}
 
 /** The host's own view, which listens to presses itself: another value takes another one. */
 function ObjectView({ value, typeHint }: { value: object; typeHint: string }) {

@@ -4,10 +4,10 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatReason, type Summary } from "../../../src/admin/summary";
 import { Ago, Icon, State } from "./parts";
 import type { DeliveriesStore } from "./store";
-import { attemptText, durationText, getNodeLabel, text } from "./texts";
+import { durationText, getNodeLabel, text } from "./texts";
 
 /** So many rows above and below what can be seen are in the page, for those who scroll fast. */
-const margin = 20;
+const margin = 10;
 
 export function DeliveryList({ store }: { store: DeliveriesStore }) {
   const { deliveries, active, selected, next, isVisible, opened } = store.state;
@@ -136,13 +136,14 @@ function listShown(view: { top: number; height: number; rowHeight: number }, cou
 
 /** The columns of a row; where they are is in the style sheet, by these names. */
 function Cells({ delivery, isSelected, isActive }: { delivery: Summary; isSelected: boolean; isActive: boolean }) {
-  const { node, at, status, milliseconds } = delivery;
+  const { node, at, state, status, milliseconds } = delivery;
   const cells = {
     check: <Icon name={isSelected ? "fa-check-square-o" : "fa-square-o"} />,
     time: <Ago at={at} isExact={isActive} />,
     state: <State delivery={delivery} />,
     node: node === null ? "" : getNodeLabel(node),
-    status,
+    // The reply came before the flow failed: beside that, "200" would read as a contradiction.
+    status: (state === "failed" || state === "retrying") && status !== null && status < 400 ? null : status,
     took: milliseconds === null ? "" : durationText(milliseconds),
     what: describeWhat(delivery),
   };
@@ -160,13 +161,12 @@ function Cells({ delivery, isSelected, isActive }: { delivery: Summary; isSelect
 
 /** Reason of a failure, event, first words, or method and path. */
 function describeWhat(delivery: Summary): string {
-  const { cause, state, status, event, words, method, path, replayOf, isTest } = delivery;
+  const { cause, status, event, words, method, path, replayOf, isTest } = delivery;
   const request = `${method} ${path}`;
   const reason = cause && formatReason(cause, status, text);
   // Without an endpoint, the path says most.
   const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
   const what = why ?? event ?? words ?? request;
-  if (state === "retrying") return `${attemptText(delivery) ?? ""}: ${what}`;
   if (isTest) return text("tab.testRequest", { what });
   return replayOf === null ? what : text("tab.replayOf", { what });
 }

@@ -4,7 +4,7 @@ import type { ButtonHTMLAttributes, ComponentChildren, Ref } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Summary } from "../../../src/admin/summary";
 import { host } from "./host";
-import { agoText, minuteText, momentText, stateIcons, text, timeText } from "./texts";
+import { agoText, minuteText, momentText, numberText, stateIcons, text, timeText } from "./texts";
 
 /** @param name of Font Awesome, decorative */
 export function Icon({ name }: { name: string }) {
@@ -72,12 +72,14 @@ export function Definitions({ rows }: { rows: readonly DefinitionRow[] }) {
   );
 }
 
-/** Icon and word. A failed delivery that was replayed counts as succeeded, which its flow has not. */
-export function State({ delivery: { state, replayedBy } }: { delivery: Pick<Summary, "state" | "replayedBy"> }) {
+/** Icon, word and, while it is retried, how often. A failed delivery that was replayed counts as succeeded, which its flow has not. */
+export function State({ delivery: { state, replayedBy, attempt, maxAttempts } }: { delivery: Summary }) {
+  const count =
+    state === "retrying" && maxAttempts !== null ? ` ${numberText(attempt)}/${numberText(maxAttempts)}` : "";
   return (
     <>
       <Icon name={replayedBy === null ? stateIcons[state] : "fa-repeat"} />{" "}
-      <span>{text(`tab.state.${replayedBy === null ? state : "replayed"}`)}</span>
+      <span>{text(`tab.state.${replayedBy === null ? state : "replayed"}`) + count}</span>
     </>
   );
 }

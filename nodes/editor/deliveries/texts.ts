@@ -21,6 +21,7 @@ function createFormats(language: string) {
     seconds: new Intl.NumberFormat(language, { ...unit, unit: "second", maximumFractionDigits: 1 }),
     time: createTimeFormat(language, second),
     minute: createTimeFormat(language, minute),
+    moment: new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" }),
     ago: new Intl.RelativeTimeFormat(language, { style: "short", numeric: "auto" }),
   };
 }
@@ -67,8 +68,7 @@ export function durationText(duration: number): string {
 
 /** Date and time. */
 export function momentText(at: number): string {
-  const style = { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" } as const;
-  return new Date(at).toLocaleString(formats().language, style);
+  return formats().moment.format(at);
 }
 
 export function bytesText(bytes: number): string {
