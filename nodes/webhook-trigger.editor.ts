@@ -27,7 +27,7 @@ import {
 import { namesOfOutputs, prepareFilter } from "./editor/form/filter";
 import { showCommand, showHandover } from "./editor/form/handover";
 import { prepareSections, showSections } from "./editor/form/sections";
-import { fillInNew, prepareSender, showSettings, showWhere } from "./editor/form/sender";
+import { fillInNew, prepareSender, showSender } from "./editor/form/sender";
 import { showStatus, watchReport } from "./editor/form/status";
 import { showTestRequest } from "./editor/form/test-request";
 import { type Editor, fitTray } from "./editor/node-red";
@@ -42,8 +42,7 @@ registerWatch();
 const parts = [
   showRows,
   showCustom,
-  showWhere,
-  showSettings,
+  showSender,
   showMessages,
   showCredentialHints,
   showHandover,

@@ -137,11 +137,14 @@ describe("the section Filter of the form", () => {
     }
   });
 
-  it("warns where the sender names no event", async () => {
+  it("warns where the sender names no event, and of events that were chosen for another one", async () => {
     await editor().edit("any");
     (await editor().note("no-event").isVisible()).should.be.true();
     await editor().enter({ sender: "github" });
     (await editor().note("no-event").isVisible()).should.be.false();
+    (await editor().note("foreign").isVisible()).should.be.false();
+    await editor().enter({ sender: "stripe" });
+    (await editor().note("foreign").innerText()).trim().should.equal(text("foreign", { events: "push" }));
   });
 
   it("offers events that were filtered or delivered apart from those that the sender documents", async () => {

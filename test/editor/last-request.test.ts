@@ -78,7 +78,7 @@ describe("the last request in the form of its node", () => {
     await line("looks-like").locator("button").click();
     (await editor().input("sender").inputValue()).should.equal("stripe");
     (await editor().input("verificationMethod").inputValue()).should.equal("signature");
-    (await editor().focus()).should.equal("node-input-sender");
+    (await editor().focus()).should.equal("webhook-trigger-search");
     await line("looks-like").waitFor({ state: "hidden" });
   });
 

@@ -25,57 +25,78 @@ describe("the sender in the form", () => {
     return visible;
   };
 
-  it("is the first thing to be searched and chosen, of all that are known", async () => {
+  const search = () => editor().part("search");
+  const options = () => editor().part("senders").getByRole("option");
+  const names = () => options().allInnerTexts();
+
+  it("is the first thing in the form, chosen from a list of all that are known", async () => {
     await editor().editAsItIs("plain");
-    const first = editor().page.locator(".webhook-trigger-form").locator("input, select, button");
-    should(await first.nth(0).getAttribute("id")).equal("webhook-trigger-search");
-    should(await first.nth(1).getAttribute("id")).equal("node-input-sender");
-    const listed = await editor().input("sender").locator("option").evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
+    const first = editor().page.locator(".webhook-trigger-form").locator("input, select, button").first();
+    should(await first.getAttribute("id")).equal("webhook-trigger-search");
+    (await search().inputValue()).should.equal(catalogText("sender.any"));
+    await search().click();
+    const listed = await options().evaluateAll((found) => found.map((option) => option.dataset.value ?? ""));
     listed.slice(0, 4).should.eql(["", "github", "gitlab", "gitlab-signed"]);
-    const popular = await editor().input("sender").locator("optgroup").first().locator("option").allInnerTexts();
-    popular.should.containEql(catalogText("sender.sharedSecret"));
     should(listed.at(-1)).equal("custom");
     listed.slice().sort().should.eql(["", ...senderIds, ...recipeIds].sort());
-    const names = await editor().input("sender").locator("optgroup").last().locator("option").allInnerTexts();
-    names.should.eql(names.slice().sort((one, other) => one.localeCompare(other)));
+    const group = (key: string) => editor().page.getByRole("group", { name: catalogText(`sender.${key}`) }).getByRole("option");
+    (await group("wellKnown").allInnerTexts()).should.containEql(catalogText("sender.sharedSecret"));
+    const others = await group("others").allInnerTexts();
+    others.should.eql(others.slice().sort((one, other) => one.localeCompare(other)));
+    await editor().page.keyboard.press("Escape");
+    (await options().count()).should.equal(0);
+    (await search().isVisible()).should.be.true();
   });
 
-  it("is searched by typing a part of its name, and chosen by mouse or keyboard", async () => {
+  it("is found by typing a part of its name, and chosen by mouse or keyboard", async () => {
     await editor().editAsItIs("plain");
-    const [search, list] = [editor().part("search"), editor().input("sender")];
-    const names = () => list.locator("option").allInnerTexts();
-    const all = await names();
-    await search.fill("GIT");
+    await search().fill("GIT");
     const found = await names();
     for (const id of ["github", "gitlab", "gitlab-signed", "gitea"] as const) found.should.containEql(fullName(id));
-    // The chosen one stays.
-    found.filter((name) => !/git/i.test(name)).should.eql([catalogText("sender.any")]);
+    found.filter((name) => !/git/i.test(name)).should.eql([]);
     (await editor().part("found").innerText()).should.equal(catalogText("sender.found", { count: String(found.length) }));
     (await values("sender")).should.eql({ sender: "" });
-    await list.locator("option", { hasText: "GitHub" }).click();
+    await options().filter({ hasText: "GitHub" }).click();
     (await values("sender")).should.eql({ sender: "github" });
     (await shown("secret")).should.eql(["secret"]);
-    (await search.inputValue()).should.equal("");
-    should(await list.getAttribute("size")).equal(null);
-    (await names()).should.eql(all);
+    (await search().inputValue()).should.equal(fullName("github"));
+    (await options().count()).should.equal(0);
 
-    await search.fill("whatsapp");
-    await search.press("Enter");
+    await search().fill("whatsapp");
+    await search().press("Enter");
     (await values("sender")).should.eql({ sender: "meta" });
-    (await editor().focus()).should.equal("node-input-sender");
-    await search.fill("brex");
-    (await names()).should.eql([fullName("standard-webhooks"), fullName("meta")]);
-    await search.fill("nothing like this");
-    (await names()).should.eql([fullName("meta")]);
-    await search.press("Enter");
+    (await editor().focus()).should.equal("webhook-trigger-search");
+    await search().fill("brex");
+    (await names()).should.eql([fullName("standard-webhooks")]);
+    await search().fill("nothing like this");
+    (await options().count()).should.equal(0);
+    await search().press("Enter");
+    await search().press("Tab");
     (await values("sender")).should.eql({ sender: "meta" });
-    await search.fill("shel");
-    await search.press("Tab");
-    await editor().page.keyboard.press("ArrowDown");
-    await editor().page.keyboard.press("ArrowUp");
-    await editor().page.keyboard.press("Enter");
-    (await search.inputValue()).should.equal("");
-    (await names()).should.eql(all);
+    (await search().inputValue()).should.equal(fullName("meta"));
+    // The list opens at the chosen one.
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowUp", "Enter"]) await search().press(key);
+    (await values("sender")).should.eql({ sender: "meta" });
+    for (const key of ["ArrowDown", "ArrowUp", "Enter"]) await search().press(key);
+    (await values("sender")).should.not.eql({ sender: "meta" });
+    await search().fill("${SENDER}");
+    await search().press("Tab");
+    (await values("sender")).should.eql({ sender: "${SENDER}" });
+    (await search().inputValue()).should.equal("${SENDER}");
+  });
+
+  it("gives a new node its name, as long as that has no other", async () => {
+    await editor().editAsItIs(await editor().drop("webhook-trigger", 300, 400));
+    for (const [sender, name] of [["github", "GitHub"], ["stripe", "Stripe"], ["", ""]] as const) {
+      await editor().enter({ sender });
+      (await values("name")).should.eql({ name });
+    }
+    await editor().enter({ name: "Orders", sender: "github" });
+    (await values("name")).should.eql({ name: "Orders" });
+    await editor().cancel();
+    await editor().editAsItIs("plain");
+    await editor().enter({ sender: "github" });
+    (await values("name")).should.eql({ name: "" });
   });
 
   it("says in the section of the message what its topic will be", async () => {
@@ -103,7 +124,7 @@ describe("the sender in the form", () => {
 
   it("makes a new secret where its user chooses that, and gives it away with the URL", async () => {
     await editor().editAsItIs("plain");
-    await editor().input("sender").selectOption("github");
+    await editor().enter({ sender: "github" });
     (await values("verificationMethod")).should.eql({ verificationMethod: "signature" });
     (await shown("token", "secret", "verifyToken", "publicUrl", "arm")).should.eql(["secret"]);
     const { secret = "" } = await values("secret");
@@ -146,7 +167,7 @@ describe("the sender in the form", () => {
   ] as const) {
     it(`fills in the header of a sender that sends a token, which is all that it is given: ${sender}`, async () => {
       await editor().editAsItIs(await editor().drop("webhook-trigger", 300, 500));
-      await editor().input("sender").selectOption(sender);
+      await editor().enter({ sender });
       const { token = "", ...others } = await values("token", "verificationMethod", "headerParameter");
       others.should.eql({ verificationMethod: "header", headerParameter });
       (await editor().copyGiven(item)).should.equal(before + token);
@@ -168,6 +189,7 @@ describe("the sender in the form", () => {
     await editor().enter({ sender: "shared-secret" });
     (await values("verificationMethod")).should.eql({ verificationMethod: "signature" });
     (await shown("token", "secret", "signatureHeader", "headerParameter")).should.eql(["secret", "signatureHeader"]);
+    should(await editor().input("verificationMethod").locator(":checked").textContent()).equal(catalogText("sender.sharedSecret"));
     const label = editor().page.locator("label[for=node-input-signatureHeader]");
     (await label.innerText()).trim().should.equal(catalogText("label.headerParameter"));
     const { secret = "" } = await values("secret");
@@ -230,14 +252,14 @@ describe("the sender in the form", () => {
 
   it("saves its settings in one property, those with a value", async () => {
     await editor().editAsItIs("plain");
-    await editor().input("sender").selectOption("websub");
+    await editor().enter({ sender: "websub" });
     await editor().input("topicUrl").fill("https://example.com/feed");
     await editor().done();
     should(await editor().saved("plain", "senderSettings")).eql({ topicUrl: "https://example.com/feed" });
     await editor().edit("plain");
     (await values("sender", "topicUrl")).should.eql({ sender: "websub", topicUrl: "https://example.com/feed" });
     await editor().input("topicUrl").fill("");
-    await editor().input("sender").selectOption("");
+    await editor().enter({ sender: "" });
     await editor().done();
     await editor().invoke("core:undo");
     await editor().invoke("core:undo");

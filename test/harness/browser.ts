@@ -49,7 +49,7 @@ type GivenItem = "url" | "contentType" | "header" | "token" | "user" | "password
 /** What the form may point out. */
 type Note =
   | ("yours" | "seen" | "closed" | "taken" | "reach" | "duplicates" | "no-id" | "without-key" | "json")
-  | ("loopback" | "forgeable" | "no-store" | "no-event" | "guarded" | "token-guarded" | "secret");
+  | ("loopback" | "forgeable" | "no-store" | "no-event" | "foreign" | "guarded" | "token-guarded" | "secret");
 
 /** What the runtime lets the editor know of its settings. */
 type Setting = `webhookTrigger${"BaseUrl" | "HasNodeAuth" | "Deliveries" | "Guaranteed" | "Roots"}`;
@@ -366,10 +366,16 @@ export class Editor {
   async enter(values: Entered): Promise<void> {
     for (const [field, value] of Object.entries(values)) {
       const input = this.input(field as FormField);
-      if (typeof value === "boolean") await input.setChecked(value);
+      if (field === "sender") await this.chooseSender(String(value));
+      else if (typeof value === "boolean") await input.setChecked(value);
       else if (await input.evaluate((element) => element instanceof HTMLSelectElement)) await input.selectOption(value);
       else await input.fill(value);
     }
+  }
+
+  private async chooseSender(id: string): Promise<void> {
+    await this.part("search").click();
+    await this.page.locator(`#webhook-trigger-senders [data-value="${id}"]`).click();
   }
 
   /** What the form says under a field; empty when all is well. */

@@ -1,6 +1,6 @@
 // The section *Filter*: the events and conditions in rows, and the outputs that follow from them.
 
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { findDocumentedEvents } from "../../../src/auth/senders/table";
 import {
   needsValue,
@@ -153,9 +153,13 @@ function Offers({ node, values, report }: FormState) {
     const learn = async () => setLearnt(await learnEvents(node));
     $("#webhook-trigger-section-filter").one("toggle", () => void learn());
   }, []);
-  const chosen = asList(values.events);
+  const chosen = asList(values.events).map(text);
+  // A change of the sender keeps them.
+  const earlier = useRef({ sender: values.sender, events: chosen.slice(0, 0) });
+  if (earlier.current.sender !== values.sender) earlier.current = { sender: values.sender, events: chosen };
   const received = new Set([...(report.filteredEvents ?? []), ...learnt]);
   const documented = findDocumentedEvents(values.sender).filter((event) => !received.has(event));
+  const foreign = chosen.filter((event) => earlier.current.events.includes(event) && !documented.includes(event));
   const groups = Object.entries({ received: [...received], documented }).map(([group, events]) => {
     const offered = events.filter((event) => !chosen.includes(event)).slice(0, maxOffered);
     return offered.length === 0 ? null : (
@@ -179,6 +183,10 @@ function Offers({ node, values, report }: FormState) {
     <>
       {groups}
       <div role="status">
+        <Note
+          id="note-foreign"
+          text={foreign.length > 0 ? node._("filter.foreign", { events: foreign.join(", ") }) : ""}
+        />
         <Note id="note-no-event" text={chosen.length > 0 && isWithoutEvents(values) ? node._("filter.noEvent") : ""} />
       </div>
     </>

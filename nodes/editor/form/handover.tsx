@@ -105,7 +105,7 @@ function HandoverBox(state: FormState) {
         <Note id="note-closed" text={roots().node === false ? node._("url.closed") : ""} />
         <Note id="note-taken" text={rival ? describeRival(node, rival) : ""}>
           <SmallButton onClick={() => rival && RED.view.reveal(rival.id)}>
-            {node._("url.reveal", { name: rival?.name || rival?.type || "" })}
+            {rival && node._("url.reveal", { name: nameRival(node, rival) })}
           </SmallButton>
         </Note>
         <Note id="note-reach" icon="info-circle" text={url === undefined ? "" : describeReach(node, url)}>
@@ -261,11 +261,13 @@ function sendsTokenItself(sender: string, field: string): boolean {
 // Another node with the same path.
 
 function describeRival(node: WebhookNode, rival: EditorNode): string {
-  const isWebhook = rival.type === node.type;
-  const type = isWebhook ? node._("paletteLabel") : rival.type;
-  const name = node._("url.rival", { name: rival.name || type, flow: getFlowName(rival) });
+  const name = node._("url.rival", { name: nameRival(node, rival), flow: getFlowName(rival) });
   const method = text(rival.method).toUpperCase();
-  return node._(isWebhook ? "url.takenByWebhook" : "url.takenByHttpIn", { name, method });
+  return node._(rival.type === node.type ? "url.takenByWebhook" : "url.takenByHttpIn", { name, method });
+}
+
+function nameRival(node: WebhookNode, { name, type }: EditorNode): string {
+  return name || (type === node.type ? node._("paletteLabel") : type);
 }
 
 export function getFlowName({ z }: EditorNode): string {

@@ -1,8 +1,9 @@
 // The list of senders, and what a choice fills in.
 
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Sender, usesCertificate } from "../../../src/auth/senders/sender";
 import { defaults, hashes, type SavedFields, settingNames, withDefaults } from "../../../src/config/fields";
-import { text } from "../../../src/config/values";
+import { isEnvironmentValue, text } from "../../../src/config/values";
 import {
   findJwtPreset,
   fullName,
@@ -23,6 +24,7 @@ import {
   findRecipe,
   findRow,
   findSender,
+  form,
   type FormState,
   formatScheme,
   input,
@@ -36,6 +38,7 @@ import {
   tickMethods,
   type WebhookNode,
 } from "./form-state";
+import { draw } from "./parts";
 
 /** The most frequent senders. */
 const wellKnown = [
@@ -83,10 +86,7 @@ export function getPreset(id: string): Preset {
 }
 
 export function prepareSender(node: WebhookNode): void {
-  const { sender } = withDefaults(node);
-  listSenders(node, sender);
-  prepareSearch(node);
-  let previous = sender;
+  let previous = withDefaults(node).sender;
   // What was entered before a choice filled it in: for any sender, and before a recipe.
   let enteredForAny = getPreset("");
   let enteredBeforeRecipe: Preset = { ...defaults, ...operatorDefaults() };
@@ -99,6 +99,9 @@ export function prepareSender(node: WebhookNode): void {
     // What a recipe has filled in goes with it.
     const restored = findRecipe(previous) ? enteredBeforeRecipe : {};
     if (!findRecipe(previous)) enteredBeforeRecipe = { headerParameter, queryParameter, methods, replyBody };
+    // A new node is told apart by its sender, as long as it has no other name.
+    const label = [shortName(previous), ""].includes(inputValue("name")) ? shortName(chosen) : undefined;
+    if (form().data(isNew) && label !== undefined) input("name").val(label);
     previous = chosen;
     fillIn(node, { ...restored, ...(chosen === "" ? enteredForAny : getPreset(chosen)) });
   });
@@ -106,71 +109,155 @@ export function prepareSender(node: WebhookNode): void {
   prepareScheme(node);
 }
 
-/** Lists the senders that have a text in one of their names, and the chosen one. */
-function listSenders(node: WebhookNode, chosen: string, search = ""): void {
-  const find = (ids: readonly (KnownId | "")[]) => {
-    const options = ids.map((id) => createOption(node, id));
-    const isFound = (name: string) => name.toLowerCase().includes(search.toLowerCase());
-    return options.filter(({ text, value }) => value === chosen || [text, ...listAliases(value)].some(isFound));
+const searchId = "webhook-trigger-search";
+
+/** Shows the chosen sender, and finds others by their names: a combobox with its list (WAI-ARIA Authoring Practices). */
+function SenderPicker({ node, values, broken }: FormState) {
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState<string>();
+  const [active, setActive] = useState(0);
+  const option = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => option.current?.scrollIntoView({ block: "nearest" }), [isOpen, active]);
+
+  const groups = isOpen ? findSenders(node, typed) : [];
+  const found = groups.flatMap(({ ids }) => ids);
+  const open = () => {
+    setOpen(true);
+    setActive(
+      Math.max(
+        0,
+        findSenders(node)
+          .flatMap(({ ids }) => ids)
+          .findIndex((id) => id === values.sender),
+      ),
+    );
   };
-  const group = (label: string, found: HTMLOptionElement[]) =>
-    found.length === 0 ? $() : $("<optgroup>", { label }).append(found);
-  const list = input("sender")
-    .empty()
-    .append(find([""]));
-  list.append(group(node._("sender.wellKnown"), find(wellKnown)), group(node._("sender.others"), find(otherIds)));
-  list.append(find(["custom"]));
-  // An unknown sender stays until another is chosen.
-  showUnlisted("sender", chosen);
-}
-
-function createOption(node: WebhookNode, id: KnownId | ""): HTMLOptionElement {
-  const described = { "": "any", "shared-secret": "sharedSecret", custom: "custom" } as const;
-  if (id === "" || id === "shared-secret" || id === "custom") return new Option(node._(`sender.${described[id]}`), id);
-  return new Option(fullName(id), id);
-}
-
-/** The most lines of the list that are in sight while it is searched. */
-const maxLines = 10;
-
-/** While something is typed, the list is open. */
-function prepareSearch(node: WebhookNode): void {
-  const [search, list] = [searchField(), input("sender")];
-  // The form has not changed.
-  search.on("input change", (event) => event.stopPropagation());
-  search.on("input", () => {
-    const text = String(search.val()).trim();
-    listSenders(node, inputValue("sender"), text);
-    const lines = Math.min(list.find("option, optgroup").length, maxLines);
-    // One line would be a closed list.
-    list.attr("size", text === "" ? null : Math.max(lines, 2));
-    const count = String(list.find("option").length);
-    $("#webhook-trigger-found").text(text === "" ? "" : node._("sender.found", { count }));
-  });
-  search.on("keydown", (event) => {
-    if (event.key !== "Enter" || event.ctrlKey || event.metaKey || search.val() === "") return;
-    // It would open the closed list.
+  const choose = (id: string | undefined) => {
+    setOpen(false);
+    setTyped(undefined);
+    if (id !== undefined) input("sender").val(id).trigger("change");
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const steps: Partial<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+    const step = steps[event.key];
+    if (step !== undefined && !isOpen) open();
+    else if (step !== undefined) setActive(Math.min(Math.max(active + step, 0), found.length - 1));
+    else if (event.key === "Enter" && isOpen && !event.ctrlKey && !event.metaKey) choose(found[active]);
+    else if (event.key === "Escape" && isOpen) choose(undefined);
+    else return;
     event.preventDefault();
-    const found = list.find("option:not(:checked)").first().val();
-    if (found === "" || isKnownId(found)) chooseSender(found);
-  });
-  list.on("click keydown", (event) => {
-    if (search.val() === "" || (event.type !== "click" && event.key !== "Enter")) return;
-    event.preventDefault();
-    endSearch();
-  });
+    // Node-RED would close the form.
+    event.stopPropagation();
+  };
+  const optionOf = (id: KnownId | "") => {
+    const isActive = id === found[active];
+    return (
+      <div
+        key={id}
+        id={`webhook-trigger-sender-${id}`}
+        class={isActive ? "active" : ""}
+        ref={isActive ? option : null}
+        role="option"
+        aria-selected={id === values.sender}
+        data-value={id}
+        onClick={() => choose(id)}
+      >
+        {nameSender(node, id)}
+      </div>
+    );
+  };
+  return (
+    <div class="webhook-trigger-picker">
+      <input
+        type="text"
+        id={searchId}
+        class={broken.has("sender") ? "input-error" : ""}
+        role="combobox"
+        autocomplete="off"
+        spellcheck={false}
+        aria-autocomplete="list"
+        aria-expanded={isOpen}
+        aria-controls="webhook-trigger-senders"
+        aria-activedescendant={found.length > 0 ? `webhook-trigger-sender-${found[active]}` : undefined}
+        aria-invalid={broken.has("sender")}
+        aria-describedby="webhook-trigger-message-sender webhook-trigger-found webhook-trigger-hint-sender"
+        placeholder={node._("sender.search")}
+        value={typed ?? nameSender(node, values.sender)}
+        onFocus={({ currentTarget }) => currentTarget.select()}
+        onClick={({ currentTarget }) => {
+          if (isOpen) return;
+          currentTarget.select();
+          open();
+        }}
+        onInput={(event) => {
+          // The form has not changed.
+          event.stopPropagation();
+          setOpen(true);
+          setTyped(event.currentTarget.value);
+          setActive(0);
+        }}
+        onChange={(event) => event.stopPropagation()}
+        onBlur={() => choose(isEnvironmentValue(typed) ? typed : undefined)}
+        onKeyDown={onKeyDown}
+      />
+      {found.length > 0 && (
+        // The field keeps the focus.
+        <div
+          id="webhook-trigger-senders"
+          class="webhook-trigger-senders"
+          role="listbox"
+          aria-label={node._("label.sender")}
+          onMouseDown={(event) => event.preventDefault()}
+        >
+          {groups.map(({ label, ids }) =>
+            label === undefined ? (
+              ids.map(optionOf)
+            ) : (
+              <div key={label} role="group" aria-label={label}>
+                <div role="presentation">{label}</div>
+                {ids.map(optionOf)}
+              </div>
+            ),
+          )}
+        </div>
+      )}
+      <div class="webhook-trigger-hint" id="webhook-trigger-found" role="status">
+        {typed !== undefined && node._("sender.found", { count: String(found.length) })}
+      </div>
+    </div>
+  );
 }
 
-function searchField(): JQuery {
-  return $("#webhook-trigger-search");
+/** The senders that have a text in one of their names. */
+function findSenders(node: WebhookNode, search = "") {
+  const isFound = (name: string) => name.toLowerCase().includes(search.trim().toLowerCase());
+  const groups: { readonly label?: string; readonly ids: readonly (KnownId | "")[] }[] = [
+    { ids: [""] },
+    { label: node._("sender.wellKnown"), ids: wellKnown },
+    { label: node._("sender.others"), ids: otherIds },
+    { ids: ["custom"] },
+  ];
+  return groups
+    .map(({ ids, ...group }) => ({
+      ...group,
+      ids: ids.filter((id) => [nameSender(node, id), ...listAliases(id)].some(isFound)),
+    }))
+    .filter(({ ids }) => ids.length > 0);
 }
 
-function endSearch(): void {
-  searchField().val("").trigger("input");
+/** An unknown sender, or an environment variable, stays as it is. */
+function nameSender(node: WebhookNode, id: string): string {
+  const described: Partial<Record<string, string>> = { "": "any", "shared-secret": "sharedSecret", custom: "custom" };
+  const key = described[id];
+  if (key !== undefined) return node._(`sender.${key}`);
+  return isKnownId(id) ? fullName(id) : id;
 }
+
+const isNew = "is-new";
 
 /** Fills in what the operator's default of the sender brings with it, and missing credentials. */
 export function fillInNew(node: WebhookNode): void {
+  form().data(isNew, true);
   const { sender = "", ...others } = operatorDefaults();
   fillIn(node, { ...(sender === "" ? {} : getPreset(sender)), ...others });
 }
@@ -192,11 +279,17 @@ function fillIn(node: WebhookNode, preset: Preset): void {
   enterMissing(node);
 }
 
+export function showSender(state: FormState): void {
+  draw("sender", <SenderPicker {...state} />);
+  showWhere(state);
+  showSettings(state);
+}
+
 /**
  * Where in its own pages a sender without a signature is given the values, and the documentation of one that has neither
  * a token nor a secret: those have it below them.
  */
-export function showWhere({ node, values, sender }: FormState): void {
+function showWhere({ node, values, sender }: FormState): void {
   const id = values.sender;
   const recipe = findRecipe(id);
   const hasOwnKey = findJwtPreset(id)?.keySource === "jwks" || (sender && usesCertificate(sender.scheme));
@@ -210,8 +303,8 @@ export function showWhere({ node, values, sender }: FormState): void {
 }
 
 export function chooseSender(id: KnownId | ""): void {
-  endSearch();
-  input("sender").val(id).trigger("change").trigger("focus");
+  input("sender").val(id).trigger("change");
+  $(`#${searchId}`).trigger("focus");
 }
 
 /** The settings are saved as one property, which Node-RED does not fill in. */
@@ -227,7 +320,7 @@ function prepareSettings(node: WebhookNode): void {
 }
 
 /** Shows defaults as placeholders. */
-export function showSettings({ node, values, credentials, sender }: FormState): void {
+function showSettings({ node, values, credentials, sender }: FormState): void {
   const scheme = sender?.scheme;
   const isSecret = scheme?.alg === "token";
   updateText(
@@ -238,6 +331,9 @@ export function showSettings({ node, values, credentials, sender }: FormState): 
     $("#webhook-trigger-hint-signatureHeader"),
     node._(isSecret ? "hint.secretHeader" : "hint.signatureHeader"),
   );
+  // Nothing is signed.
+  const method = values.sender === "shared-secret" ? "sender.sharedSecret" : "verificationMethod.signature";
+  updateText(input("verificationMethod").find("[value=signature]"), node._(method));
   input("publicUrl").attr("placeholder", knownPublicUrl(values));
   input("signatureHeader").attr("placeholder", scheme?.sig.headers[0] ?? "");
   input("timestampHeader").attr("placeholder", scheme?.ts?.source.replace(/^header:/, "") ?? "");
@@ -250,7 +346,7 @@ function prepareScheme(node: WebhookNode): void {
   const scheme = input("scheme").val(formatScheme(withDefaults(node).scheme));
   const choice = $("#webhook-trigger-schemeOf");
   const copied = signingIds.filter((id) => !findJwtPreset(id) && !senders[id].scheme.alg.startsWith("code:"));
-  choice.append(new Option(node._("scheme.choose"), ""), ...copied.map((id) => createOption(node, id)));
+  choice.append(new Option(node._("scheme.choose"), ""), ...copied.map((id) => new Option(nameSender(node, id), id)));
   choice.on("change", () => {
     const id = choice.val();
     if (isSenderId(id)) scheme.val(formatScheme(senders[id].scheme)).trigger("change");
