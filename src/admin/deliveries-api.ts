@@ -11,7 +11,7 @@ import type { Outcomes } from "../flow/outcomes";
 import type { Changed, Replays } from "../flow/replays";
 import type { DeliveryStores } from "../flow/stores";
 import type { NodeHealths } from "./node-health";
-import { addRoute, BadRequest, notFound } from "./routes";
+import { addRoute, BadRequest, notFound, readText } from "./routes";
 
 const states: readonly State[] = [...unfinished, ...finished];
 const defaultPageSize = 100;
@@ -68,7 +68,7 @@ export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: Nod
     return { status: conflict, body: { code: outcome, message: RED._(`replay.${outcome}`) } };
   });
   addRoute(RED, "delete", "deliveries", async ({ query }) => {
-    const asked = { node: textIn(query, "node"), state: parseState(query) };
+    const asked = { node: readText(query, "node"), state: parseState(query) };
     if (asked.node === undefined && asked.state === undefined) throw new BadRequest("Give node or state, or both");
     let deleted = 0;
     for (const list of stores.lists) deleted += await list.removeAll(asked);
@@ -85,7 +85,7 @@ export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: Nod
     return notFound;
   });
   addRoute(RED, "get", "failures", async ({ query }) => {
-    return { body: await groupFailures(stores.lists, textIn(query, "node")) };
+    return { body: await groupFailures(stores.lists, readText(query, "node")) };
   });
   addRoute(RED, "post", "failures/replay", async ({ body: asked }) => {
     const { group, after } = parseGroup(asked);
@@ -124,7 +124,7 @@ export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: Nod
 
 function parseQuery(query: Readonly<Record<string, unknown>>): Query {
   const names = ["node", "text", "error", "before", "limit"];
-  const [node, text, error, page, limit] = names.map((name) => textIn(query, name));
+  const [node, text, error, page, limit] = names.map((name) => readText(query, name));
   const number = limit === undefined ? defaultPageSize : Number(limit);
   if (!Number.isInteger(number) || number < 1) throw new BadRequest(`limit: 1 - ${maxPageSize}`);
   const before = page === undefined ? undefined : parsePosition(page);
@@ -134,7 +134,7 @@ function parseQuery(query: Readonly<Record<string, unknown>>): Query {
 }
 
 function parseState(query: Readonly<Record<string, unknown>>): State | undefined {
-  const state = textIn(query, "state");
+  const state = readText(query, "state");
   const known = states.find((each) => each === state);
   if (state !== undefined && known === undefined) throw new BadRequest(`state: ${states.join(", ")}`);
   return known;
@@ -149,14 +149,6 @@ function parseGroup(body: unknown): { group: Omit<FailureGroup, "count">; after:
     throw new BadRequest("{ node, error, last, after }");
   }
   return { group: { node, error, last: Number(last) }, after: position };
-}
-
-/** Empty counts as missing. */
-function textIn(query: Readonly<Record<string, unknown>>, name: string): string | undefined {
-  const value = query[name];
-  if (value === undefined || value === "") return undefined;
-  if (typeof value !== "string") throw new BadRequest(name);
-  return value;
 }
 
 function parseChanged(body: unknown): Changed | undefined {

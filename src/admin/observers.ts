@@ -13,6 +13,7 @@ import { NodeHealths, type NodeReport } from "./node-health";
 import { NodeLog } from "./node-log";
 import { NodeStatuses } from "./node-status";
 import { addRoute, notFound } from "./routes";
+import { serveTraffic } from "./traffic";
 
 export class Observers {
   readonly outcomes = new Outcomes();
@@ -27,6 +28,7 @@ export class Observers {
     this.#RED = RED;
     this.nodes = new NodeHealths(RED, outcomes);
     serveMetrics(RED, this.nodes);
+    serveTraffic(RED, outcomes, this.nodes);
     this.#inactivity = new Inactivity(RED, outcomes, this.nodes);
     new Expiry(outcomes);
     this.alerts = new Alerts(RED, outcomes, this.nodes);

@@ -19,6 +19,14 @@ export const notFound: Answer = { status: 404 };
 
 export class BadRequest extends Error {}
 
+/** A parameter of the query; empty counts as missing. @throws {BadRequest} */
+export function readText(query: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = query[name];
+  if (value === undefined || value === "") return undefined;
+  if (typeof value !== "string") throw new BadRequest(name);
+  return value;
+}
+
 /**
  * Adds a route of the admin API, whose answers are not cached. GET needs the permission to read; others that to write,
  * and to be no request that a page of another site can make a browser send.

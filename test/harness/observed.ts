@@ -121,8 +121,8 @@ export class Observed {
     this.outcomes.emit("handshake", { ...event, isVerified });
   }
 
-  fail(id: string, attempt = 1): void {
-    this.outcomes.emit("attempt:failed", { node: "node", id, attempt, error: "it broke", isLast: false });
+  fail(id: string, attempt = 1, isLast = false): void {
+    this.outcomes.emit("attempt:failed", { node: "node", id, attempt, error: "it broke", isLast });
   }
 
   succeed(id: string): void {
@@ -143,7 +143,7 @@ export class Observed {
   }
 
   /** What a route of the admin API answers: a status where that is all. */
-  async ask(path: string, id = "node"): Promise<unknown> {
+  async ask(path: string, id = "node", query: Readonly<Record<string, string>> = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const response = {
         set: () => response,
@@ -153,7 +153,7 @@ export class Observed {
         end: resolve,
       };
       this.#routes.get(`/webhook-trigger/${path}`)?.(
-        { params: { id }, headers: { "content-type": "application/json" } },
+        { params: { id }, query, headers: { "content-type": "application/json" } },
         response,
         reject,
       );

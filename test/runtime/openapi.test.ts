@@ -108,6 +108,8 @@ function rowsOf({ accepted, refused, running, all }: Met): Row[] {
       [`post {node}/${act}`, 404],
     ]),
     ["get silent", 200],
+    ["get traffic", 200, { search: "?node=orders" }],
+    ["get traffic", 400, { search: "?node=orders&node=two" }],
     ["get metrics", 200],
     ["delete deliveries/{id}", 409, { id: running }],
     ["delete deliveries/{id}", 204, { id: refused }],
