@@ -3,7 +3,7 @@ import type { Locator } from "playwright-core";
 import should from "should";
 import type { NodeReport } from "../../src/admin/node-health";
 import { boxOf, catalogText, type Editor } from "../harness/browser";
-import { DeliveriesTab, FakeRuntime, states, summaries, summary } from "../harness/deliveries-tab";
+import { DeliveriesTab, FakeRuntime, states, summaries, summary, trafficOf } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";
 import { nodeRedVersion } from "../harness/node-red";
 import { done, failed, refused } from "../harness/one-delivery";
@@ -111,8 +111,10 @@ const tabLooks: Record<string, (tab: DeliveriesTab, runtime: FakeRuntime) => Pro
     runtime.deliveries = [...states.map((state) => summary({ id: state, state })), ...summaries(10)];
     runtime.silent = [{ node: "rival", hours: 24, since: 0 }];
     runtime.queues = [{ node: "rival", pause: "breaker", queued: 3, retrying: 2 }];
+    runtime.traffic = trafficOf({ accepted: [30, 12], refused: [1], failed: [2, 0], waiting: [2, 5] });
     await tab.open();
     await tab.row("event 9").waitFor();
+    await tab.traffic.waitFor();
     await tab.list.press("ArrowDown");
     await tab.list.press("Space");
   },

@@ -9,7 +9,7 @@ import { until } from "../harness/until";
 
 const flow = webhookFlow({ id: "plain", relativePath: "/plain" });
 /** What the tab asks for besides the list. */
-const isBeside = (url: URL) => /\/webhook-trigger\/(?:silent|queues|failures)$/.test(url.pathname);
+const isBeside = (url: URL) => /\/webhook-trigger\/(?:silent|queues|failures|traffic)$/.test(url.pathname);
 
 describe("the tab of deliveries while something in front answers instead of Node-RED", () => {
   let editor: Editor;

@@ -3,7 +3,7 @@ import type { Locator } from "playwright-core";
 import should from "should";
 import type { Summary } from "../../src/admin/summary";
 import { boxOf, catalogText, type Editor, refusalText } from "../harness/browser";
-import { DeliveriesTab, FakeRuntime, noon, summaries, summary } from "../harness/deliveries-tab";
+import { DeliveriesTab, FakeRuntime, noon, summaries, summary, trafficOf } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";
 import { openEditor } from "../harness/stage";
 import { until } from "../harness/until";
@@ -109,6 +109,35 @@ describe("the tab of deliveries", () => {
     await tab.row("event 2").waitFor();
     [...(runtime.asked.at(-1)?.keys() ?? [])].should.eql(["limit"]);
     await tab.element.locator("select:focus").waitFor();
+  });
+
+  it("has a picture of the last hour with its figures, of all nodes or of one, folded as it was left", async () => {
+    runtime.traffic = trafficOf({ accepted: [3, 0, 5], waiting: [4, 2] });
+    await tab.open();
+    const figures = (name: string, count: string, most: string) => {
+      const text = `${catalogText(`tab.traffic.${name}`, { count })}, ${catalogText("tab.traffic.most", { count: most })}`;
+      return tab.traffic.getByRole("img", { name: text, exact: true });
+    };
+    await figures("accepted", "8", "5").waitFor();
+    await figures("waiting", "2", "4").waitFor();
+    const pictures = tab.traffic.locator("svg");
+    (await pictures.count()).should.equal(2);
+    const { width = 0, height = 0 } = (await pictures.first().locator("path").boundingBox()) ?? {};
+    [width > 100, Math.round(height)].should.eql([true, 18]);
+    runtime.traffic = trafficOf({ refused: [1] });
+    await field("tab.filter.node").selectOption("orders");
+    await figures("refused", "1", "1").waitFor();
+    await tab.traffic.locator("summary").click();
+    const folded = `${catalogText("tab.traffic.lastHour")}: ${catalogText("tab.traffic.refused", { count: "1" })}`;
+    await tab.traffic.getByText(folded, { exact: true }).waitFor();
+    runtime.traffic = trafficOf({});
+    await tab.button(catalogText("tab.filter.clear")).click();
+    await tab.traffic.waitFor({ state: "hidden" });
+    runtime.traffic = trafficOf({ refused: [1] });
+    await tab.open();
+    await tab.traffic.getByText(folded, { exact: true }).waitFor();
+    await tab.traffic.locator("summary").click();
+    await figures("refused", "1", "1").waitFor();
   });
 
   it("shows what has failed by its cause, filters by one, and replays it part by part until nothing is left", async () => {

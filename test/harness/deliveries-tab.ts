@@ -50,6 +50,13 @@ export function summaries(count: number, given: Partial<Summary> = {}): Summary[
   );
 }
 
+/** The traffic of an hour with these numbers in its last minutes, and none before. */
+export function trafficOf(last: Partial<Record<"accepted" | "refused" | "failed" | "waiting", number[]>>) {
+  const of = (name: keyof typeof last) => [...Array<number>(60).fill(0), ...(last[name] ?? [])].slice(-60);
+  const since = noon - 59 * 60_000;
+  return { since, accepted: of("accepted"), refused: of("refused"), failed: of("failed"), waiting: of("waiting") };
+}
+
 /** The admin API, as the tab meets it. */
 export class FakeRuntime {
   /** The newest first. */
@@ -59,6 +66,7 @@ export class FakeRuntime {
   readonly groupReplays: GroupReplay[] = [];
   readonly groupsReplayed: unknown[] = [];
   silent: { node: string; hours: number; since: number }[] = [];
+  traffic = trafficOf({});
   queues: { node: string; pause: "manual" | "breaker" | null; queued: number; retrying: number }[] = [];
   /** What is answered instead; `abort` for no connection at all. */
   fault: number | "abort" | undefined;
@@ -78,6 +86,7 @@ export class FakeRuntime {
     await page.unrouteAll({ behavior: "wait" });
     const runtime = new FakeRuntime();
     await page.route("**/webhook-trigger/silent", (route) => route.fulfill({ json: { nodes: runtime.silent } }));
+    await page.route(/webhook-trigger\/traffic(\?|$)/, (route) => route.fulfill({ json: runtime.traffic }));
     await page.route("**/webhook-trigger/queues", (route) => route.fulfill({ json: { queues: runtime.queues } }));
     await page.route(/webhook-trigger\/failures(\?|$)/, (route) => route.fulfill({ json: runtime.failures }));
     await page.route("**/webhook-trigger/failures/replay", (route) => {
@@ -171,6 +180,11 @@ export class DeliveriesTab {
   /** What has failed, by its cause. */
   get failures(): Locator {
     return this.element.locator(".webhook-deliveries-failures");
+  }
+
+  /** The picture of the last hour. */
+  get traffic(): Locator {
+    return this.element.locator(".webhook-deliveries-traffic");
   }
 
   /** Shows the causes. */

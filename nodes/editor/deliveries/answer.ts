@@ -6,6 +6,7 @@ type Check = (value: unknown) => boolean;
 
 export const isText: Check = (value) => typeof value === "string";
 export const isNumber: Check = (value) => typeof value === "number";
+export const isNumbers: Check = (value) => Array.isArray(value) && value.every(isNumber);
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -12,7 +12,8 @@ import {
 import type { FailureGroup, FailureGroups } from "../../../src/deliveries/failures";
 import { type ReplayReason, replayReasons } from "../../../src/deliveries/states";
 import type { SilentEvent } from "../../../src/flow/outcomes";
-import { isListOf, isNumber, isRecord, isText, readReply } from "./answer";
+import type { TrafficReport } from "../../../src/admin/traffic";
+import { isListOf, isNumber, isNumbers, isRecord, isText, readReply } from "./answer";
 import { ApiError, host, isApiError } from "./host";
 import { text } from "./texts";
 
@@ -80,6 +81,12 @@ export async function askForQueues(): Promise<readonly QueueSummary[]> {
 export async function askForFailures(node: string): Promise<FailureGroups> {
   const groups = isListOf({ node: isText, error: isText, count: isNumber, last: isNumber });
   return readReply(await ask("failures", { node }), { groups, causes: isNumber, failures: isNumber });
+}
+
+/** @param node empty: all */
+export async function askForTraffic(node: string): Promise<TrafficReport> {
+  const shape = { accepted: isNumbers, refused: isNumbers, failed: isNumbers, waiting: isNumbers };
+  return readReply(await ask("traffic", { node }), shape);
 }
 
 function ask(...asked: Parameters<typeof composePath>): Promise<unknown> {

@@ -2,6 +2,7 @@
 
 import type { Detail, Summary, SummaryPage } from "../../../src/admin/summary";
 import type { FailureGroups } from "../../../src/deliveries/failures";
+import type { TrafficReport } from "../../../src/admin/traffic";
 import type { SilentEvent } from "../../../src/flow/outcomes";
 import {
   askForDelivery,
@@ -9,6 +10,7 @@ import {
   askForPage,
   askForQueues,
   askForSilent,
+  askForTraffic,
   classifyError,
   control,
   everything,
@@ -53,6 +55,8 @@ interface DeliveriesState {
   readonly selected: ReadonlyMap<string, Summary>;
   readonly failures: FailureGroups;
   readonly silences: readonly SilentEvent[];
+  /** Missing until it has come. */
+  readonly traffic: TrafficReport | undefined;
   readonly queues: readonly QueueSummary[];
   /** Why the last fetch failed: a key under `tab.trouble` in the message catalog. */
   readonly trouble: string | undefined;
@@ -87,6 +91,7 @@ export class DeliveriesStore {
     selected: new Map(),
     failures: noFailures,
     silences: [],
+    traffic: undefined,
     queues: [],
     trouble: undefined,
     opened: undefined,
@@ -107,6 +112,11 @@ export class DeliveriesStore {
   /** The runtime has to search. */
   readonly #failureRenewals = new Renewals(
     () => this.#askForFailures(),
+    () => true,
+  );
+  /** Its numbers are those of minutes. */
+  readonly #trafficRenewals = new Renewals(
+    () => this.#askForTraffic(),
     () => true,
   );
   #isLoadingMore = false;
@@ -168,7 +178,7 @@ export class DeliveriesStore {
   };
 
   get #allRenewals(): Renewals[] {
-    return [this.#renewals, this.#failureRenewals];
+    return [this.#renewals, this.#failureRenewals, this.#trafficRenewals];
   }
 
   #rest(): void {
@@ -198,8 +208,19 @@ export class DeliveriesStore {
   }
 
   async #askForFailures(): Promise<boolean> {
+    return this.#add(async (node) => ({ failures: await askForFailures(node) }));
+  }
+
+  async #askForTraffic(): Promise<boolean> {
+    return this.#add(async (node) => ({ traffic: await askForTraffic(node) }));
+  }
+
+  /** @param ask for what stands beside the list, of a node or of all */
+  async #add(ask: (node: string) => Promise<Partial<DeliveriesState>>): Promise<boolean> {
+    const { node } = this.state.filter;
     try {
-      this.#change({ failures: await askForFailures(this.state.filter.node) });
+      const change = await ask(node);
+      if (node === this.state.filter.node) this.#change(change);
       return true;
     } catch {
       // The list says why.
@@ -301,7 +322,9 @@ export class DeliveriesStore {
     const isOtherNode = filter.node !== this.state.filter.node;
     this.#change({ ...noDeliveries, filter, typed: filter.text, active: undefined, selected: new Map() });
     this.#renewals.now();
-    if (isOtherNode) this.#failureRenewals.now();
+    if (!isOtherNode) return;
+    this.#failureRenewals.now();
+    this.#trafficRenewals.now();
   };
 
   /** A part of it is changed by the user. The error is that of a node's failures. */

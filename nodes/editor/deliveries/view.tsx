@@ -10,6 +10,7 @@ import { DeliveryList } from "./list";
 import { Button, Icon, smallButton } from "./parts";
 import { Count, isRemovable, planFilteredRemoval, planReplay } from "./plans";
 import { DeliveriesStore } from "./store";
+import { Traffic } from "./traffic";
 import { getNodeLabel, listNodeNames, minuteText, numberText, states, text } from "./texts";
 
 /** Shows deliveries in an element of the class `webhook-deliveries`. */
@@ -36,6 +37,7 @@ function Deliveries({ store }: { store: DeliveriesStore }) {
         <SelectionTools store={store} />
         <Silences store={store} />
         <Queues store={store} />
+        <Traffic store={store} />
         <Failures store={store} />
         <Notice store={store} />
         <div class="webhook-deliveries-body">
