@@ -204,4 +204,15 @@ describe("the tab of deliveries, with a real runtime", () => {
       await editor.page.setExtraHTTPHeaders({});
     }
   });
+
+  it("says so where its script cannot be loaded, and is there once it can be", async () => {
+    const isScript = "**/webhook-trigger/page.js*";
+    await editor.page.route(isScript, (route) => route.fulfill({ status: 502, body: "<!doctype html>" }));
+    await editor.page.reload();
+    await editor.loaded();
+    await editor.invoke("webhook-trigger:show-deliveries");
+    await tab.element.filter({ hasText: catalogText("tab.trouble.unreachable") }).waitFor();
+    await editor.page.unroute(isScript);
+    await tab.rows.first().waitFor();
+  });
 });

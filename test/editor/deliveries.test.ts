@@ -275,6 +275,7 @@ describe("the tab of deliveries", () => {
     await show(summaries(100));
     await tab.list.focus();
     (await press("ArrowDown")).should.equal("event 0");
+    (await tab.row(/event 0$/).evaluate((row) => getComputedStyle(row).outlineStyle)).should.equal("solid");
     (await press("ArrowDown")).should.equal("event 1");
     (await press("ArrowUp")).should.equal("event 0");
     (await press("End")).should.equal("event 99");

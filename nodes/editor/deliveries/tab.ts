@@ -42,21 +42,23 @@ class Tab {
   }
 
   #load(): Promise<DeliveriesStore> {
-    return (this.#store ??= loadView().then(({ mountDeliveries }) => mountDeliveries(host(), this.element)));
+    return (this.#store ??= this.#mount(0));
   }
-}
 
-/** Tries until it has come. */
-async function loadView(tries = 0): Promise<typeof view> {
-  try {
-    const url = new URL(script, document.baseURI);
+  /** Tries until script and style sheet have come. */
+  async #mount(tries: number): Promise<DeliveriesStore> {
     // Browsers may remember that a script could not be loaded.
-    if (tries > 0) url.search = String(tries);
-    const [loaded] = await Promise.all([import(url.href) as Promise<typeof view>, loadStyle()]);
-    return loaded;
-  } catch {
-    await new Promise((done) => setTimeout(done, retryMs));
-    return loadView(tries + 1);
+    const url = new URL(tries === 0 ? script : `${script}?${tries}`, document.baseURI);
+    let loaded: typeof view;
+    try {
+      [loaded] = await Promise.all([import(url.href) as Promise<typeof view>, loadStyle()]);
+    } catch {
+      this.element.textContent = host().translate("tab.trouble.unreachable");
+      await new Promise((done) => setTimeout(done, retryMs));
+      return this.#mount(tries + 1);
+    }
+    this.element.textContent = "";
+    return loaded.mountDeliveries(host(), this.element);
   }
 }
 

@@ -13,15 +13,17 @@ import { DeliveriesStore } from "./store";
 import { Traffic } from "./traffic";
 import { getNodeLabel, listNodeNames, minuteText, numberText, states, text } from "./texts";
 
+/** Outside of tab and page, as nothing is to cut it off. */
+const dialogPlace = document.createElement("div");
+
 /** Shows deliveries in an element of the class `webhook-deliveries`. */
 export function mountDeliveries(given: DeliveriesHost, element: HTMLElement): DeliveriesStore {
   useHost(given);
-  // Nothing around it is to cut it off.
-  const dialog = document.body.appendChild(document.createElement("div"));
+  document.body.append(dialogPlace);
   const store: DeliveriesStore = new DeliveriesStore(element, () => {
     const { plan } = store.state;
     render(<Deliveries store={store} />, element);
-    render(plan ? <PlanDialog {...plan} /> : null, dialog);
+    render(plan ? <PlanDialog {...plan} /> : null, dialogPlace);
   });
   store.start();
   return store;
