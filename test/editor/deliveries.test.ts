@@ -113,6 +113,7 @@ describe("the tab of deliveries", () => {
 
   it("has a picture of the last hour with its figures, of all nodes or of one, folded as it was left", async () => {
     runtime.traffic = trafficOf({ accepted: [3, 0, 5], waiting: [4, 2] });
+    await tab.element.evaluate((element) => element.setAttribute("style", "height: 500px"));
     await tab.open();
     const figures = (name: string, count: string, most: string) => {
       const text = `${catalogText(`tab.traffic.${name}`, { count })}, ${catalogText("tab.traffic.most", { count: most })}`;
@@ -138,6 +139,8 @@ describe("the tab of deliveries", () => {
     await tab.traffic.getByText(folded, { exact: true }).waitFor();
     await tab.traffic.locator("summary").click();
     await figures("refused", "1", "1").waitFor();
+    await tab.element.evaluate((element) => element.removeAttribute("style"));
+    await tab.traffic.waitFor({ state: "hidden" });
   });
 
   it("shows what has failed by its cause, filters by one, and replays it part by part until nothing is left", async () => {

@@ -1,7 +1,7 @@
 import type { Locator } from "playwright-core";
 import should from "should";
 import { boxOf, catalogText, type Editor } from "../harness/browser";
-import { DeliveriesTab, FakeRuntime, summaries } from "../harness/deliveries-tab";
+import { DeliveriesTab, FakeRuntime, summaries, trafficOf } from "../harness/deliveries-tab";
 import { tab, webhook } from "../harness/flow";
 import { done, failed } from "../harness/one-delivery";
 import { openEditor } from "../harness/stage";
@@ -25,6 +25,7 @@ describe("in Node-RED 5", () => {
     runtime = await FakeRuntime.serve(editor.page);
     runtime.deliveries = [{ ...done, node: "orders" }, failed, ...summaries(50, { words: "first words of a body" })];
     runtime.queues = [{ node: "orders", pause: "manual", queued: 3, retrying: 1 }];
+    runtime.traffic = trafficOf({ accepted: [3], refused: [1], failed: [2], waiting: [4] });
     await deliveries.open();
   });
 
