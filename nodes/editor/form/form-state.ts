@@ -96,11 +96,15 @@ function getValue(values: SavedFields, field: Exclude<Field, CredentialName>): u
 
 const stateKey = "state";
 
+/** Shows a part of the form; what was shown before is missing while the form opens. */
+type ShowPart = (state: FormState, before: FormState | undefined) => void;
+
 /** Has each part of the form show the state of now, which Node-RED's validators get as well. */
-export function updateForm(node: WebhookNode, parts: readonly ((state: FormState) => void)[]): void {
+export function updateForm(node: WebhookNode, parts: readonly ShowPart[]): void {
+  const before = form().data(stateKey) as FormState | undefined;
   const state = readForm(node);
   form().data(stateKey, state);
-  for (const show of parts) show(state);
+  for (const show of parts) show(state, before);
 }
 
 /** Triggered on the form when something that it shows has changed outside of its fields. */
@@ -118,7 +122,8 @@ export function inputValue(field: Field): string {
 
 /** The value of a field, or whether a checkbox is ticked. */
 function fieldValue(field: Field): string | boolean {
-  return input(field).is(":checkbox") ? Boolean(input(field).prop("checked")) : inputValue(field);
+  const [control] = input(field);
+  return control instanceof HTMLInputElement && control.type === "checkbox" ? control.checked : inputValue(field);
 }
 
 export function findRow(field: Field): JQuery {
@@ -508,8 +513,9 @@ export function findSecretHeader({ verificationMethod, sender, senderSettings }:
 // Messages under the fields.
 
 /** Shows the rows of the fields that are used. */
-export function showRows({ used }: FormState): void {
-  for (const field of rowFields) showElement(findRow(field), used.has(field));
+export function showRows({ used }: FormState, before: FormState | undefined): void {
+  const changed = rowFields.filter((field) => used.has(field) !== before?.used.has(field));
+  for (const field of changed) showElement(findRow(field), used.has(field));
 }
 
 /** `jQuery.toggle` has the browser compute the style of each element. */
@@ -517,9 +523,10 @@ export function showElement(element: JQuery, isShown: boolean): void {
   element.css("display", isShown ? "" : "none");
 }
 
-export function showMessages({ node, values, broken }: FormState): void {
+export function showMessages({ node, values, broken }: FormState, before: FormState | undefined): void {
   for (const field of checkedFields) {
     const rule = broken.get(field);
+    if (!rule && before && !before.broken.has(field)) continue;
     input(field).attr("aria-invalid", String(rule !== undefined));
     // Node-RED marks a field only when it changes itself.
     input(field).toggleClass("input-error", rule !== undefined);

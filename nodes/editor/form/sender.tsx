@@ -279,9 +279,9 @@ function fillIn(node: WebhookNode, preset: Preset): void {
   enterMissing(node);
 }
 
-export function showSender(state: FormState): void {
+export function showSender(state: FormState, before: FormState | undefined): void {
   draw("sender", <SenderPicker {...state} />);
-  showWhere(state);
+  showWhere(state, before);
   showSettings(state);
 }
 
@@ -289,8 +289,9 @@ export function showSender(state: FormState): void {
  * Where in its own pages a sender without a signature is given the values, and the documentation of one that has neither
  * a token nor a secret: those have it below them.
  */
-function showWhere({ node, values, sender }: FormState): void {
+function showWhere({ node, values, sender }: FormState, before: FormState | undefined): void {
   const id = values.sender;
+  if (id === before?.values.sender) return;
   const recipe = findRecipe(id);
   const hasOwnKey = findJwtPreset(id)?.keySource === "jwks" || (sender && usesCertificate(sender.scheme));
   const docs = recipe?.docs ?? (hasOwnKey ? sender?.docs : undefined);
@@ -320,7 +321,7 @@ function prepareSettings(node: WebhookNode): void {
 }
 
 /** Shows defaults as placeholders. */
-function showSettings({ node, values, credentials, sender }: FormState): void {
+function showSettings({ node, values, credentials, used, sender }: FormState): void {
   const scheme = sender?.scheme;
   const isSecret = scheme?.alg === "token";
   updateText(
@@ -338,7 +339,7 @@ function showSettings({ node, values, credentials, sender }: FormState): void {
   input("signatureHeader").attr("placeholder", scheme?.sig.headers[0] ?? "");
   input("timestampHeader").attr("placeholder", scheme?.ts?.source.replace(/^header:/, "") ?? "");
   // The secret is there already.
-  if (credentials.secret !== "" && !values.senderSettings.arm) showElement(findRow("arm"), false);
+  showElement(findRow("arm"), used.has("arm") && (credentials.secret === "" || Boolean(values.senderSettings.arm)));
 }
 
 /** Custom schemes can be copied from a known sender. */
