@@ -4,7 +4,7 @@ import { type SavedFields, withDefaults } from "../src/config/fields";
 import { editorHost } from "./editor/deliveries/editor-host";
 import { useHost } from "./editor/deliveries/host";
 import { addTab, removeTab } from "./editor/deliveries/tab";
-import { generatePath, prepareCredentials, showCredentialHints } from "./editor/form/credentials";
+import { generatePath, prepareCredentials, showCredentials } from "./editor/form/credentials";
 import { showCustom } from "./editor/form/custom";
 import {
   credentialDefinitions,
@@ -44,7 +44,7 @@ const parts = [
   showCustom,
   showSender,
   showMessages,
-  showCredentialHints,
+  showCredentials,
   showHandover,
   showCommand,
   showTestRequest,

@@ -71,5 +71,5 @@ function writeControl(name, { default: usual, type, lines, options }, attributes
   if (typeof usual === "number")
     return `<input type="text" inputmode="decimal" class="webhook-trigger-short" ${text} />`;
   if (type !== "password") return `<input type="text" autocomplete="off" ${text} />`;
-  return `<div class="webhook-trigger-credential"><input type="password" autocomplete="new-password" ${text} /></div>`;
+  return `<div class="webhook-trigger-credential"><input type="password" autocomplete="new-password" ${text} /><span id="webhook-trigger-buttons-${name}"></span></div>`;
 }

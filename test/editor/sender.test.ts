@@ -134,6 +134,7 @@ describe("the sender in the form", () => {
     (await editor().given("header").isVisible()).should.be.false();
     (await editor().copyGiven("contentType")).should.equal("application/json");
     (await editor().note("seen").innerText()).trim().should.equal(catalogText("handover.secretSeen"));
+    (await editor().part("secondSecret-make").count()).should.equal(1);
     (await editor().hint("secret").innerText()).should.containEql(catalogText("secret.chosen", { name: "GitHub" }));
     should(await editor().hint("secret").locator("a").getAttribute("href")).equal(senders.github.docs);
   });
@@ -142,6 +143,7 @@ describe("the sender in the form", () => {
     await editor().editAsItIs("plain");
     await editor().enter({ sender: "github" });
     await editor().enter({ sender: "stripe" });
+    (await editor().part("secondSecret-make").count()).should.equal(0);
     (await values("secret")).should.eql({ secret: "" });
     (await editor().message("secret").innerText()).should.equal(catalogText("rules.secret.required"));
     const hint = await editor().hint("secret").innerText();

@@ -328,13 +328,6 @@ export function setReport(report: Partial<NodeReport> = {}): void {
   if (!isSame(report, getReport())) form().data("report", report).trigger(updateEvent);
 }
 
-/** Shows a note with a text, or hides it. */
-export function showNote(selector: string, text: string): void {
-  const note = $(selector);
-  showElement(note, text !== "");
-  updateText(note.find("span:not(:has(*))").first(), text);
-}
-
 // The rules.
 
 /** The editor sees `httpNodeRoot: false` as `/`, so the runtime passes the roots on. */
@@ -474,11 +467,6 @@ function hasEnvironmentValue(value: unknown): boolean {
 /** From `webhookTriggerBaseUrl`; empty where it is not set. */
 export function knownPublicUrl({ relativePath }: Pick<SavedFields, "relativePath">): string {
   return composePublicUrl(text(relativePath), roots().node, parseBaseUrl(RED.settings.webhookTriggerBaseUrl));
-}
-
-/** A link to what a sender documents. */
-export function linkToDocs(node: WebhookNode, href: string, name: string): JQuery {
-  return $("<a>", { href, target: "_blank", rel: "noopener", text: node._("secret.docs", { name }) });
 }
 
 /** A custom sender may sign the URL. */

@@ -85,7 +85,7 @@ function HandoverBox(state: FormState) {
   const { node, values, broken } = state;
   const copied = composeHandover(state, (name) => getCredential(state, name));
   const shown = composeHandover(state, (name) =>
-    credentialToGive(state, name) === undefined || isShown(name) ? getCredential(state, name) : mask,
+    credentialToGive(state, name) === undefined || isShown(state, name) ? getCredential(state, name) : mask,
   );
   const url = composeSenderUrl(state);
   const rival = findRival(node, values);

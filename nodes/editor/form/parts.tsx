@@ -54,6 +54,38 @@ export function SmallButton({ id, label, onClick, children }: SmallButtonProps) 
   );
 }
 
+interface IconButtonProps {
+  readonly id: string;
+  /** Of Font Awesome. */
+  readonly icon: string;
+  readonly label: string;
+  readonly isSmall?: boolean;
+  readonly isDisabled?: boolean;
+  readonly onClick: (button: JQuery) => void;
+}
+
+/** A button with a tooltip. */
+export function IconButton({ id, icon, label, isSmall = false, isDisabled = false, onClick }: IconButtonProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    const element = $(button.current ?? []);
+    RED.popover.tooltip(element, () => element.attr("aria-label") ?? "");
+  }, []);
+  return (
+    <button
+      type="button"
+      class={`red-ui-button ${isSmall ? "red-ui-button-small" : ""}`}
+      id={`webhook-trigger-${id}`}
+      ref={button}
+      aria-label={label}
+      disabled={isDisabled}
+      onClick={() => onClick($(button.current ?? []))}
+    >
+      <i class={`fa fa-${icon}`} aria-hidden="true" />
+    </button>
+  );
+}
+
 interface CopyButtonProps {
   readonly id: string;
   readonly node: EditorNode;
@@ -63,19 +95,23 @@ interface CopyButtonProps {
 }
 
 export function CopyButton({ id, node, name, text }: CopyButtonProps) {
-  const button = useRef<HTMLButtonElement>(null);
-  const label = node._("copy", { name });
-  useEffect(() => RED.popover.tooltip($(button.current ?? []), label), [label]);
+  const copy = (button: JQuery) => RED.clipboard.copyText(text, button, node._("copied"));
+  return <IconButton {...{ id }} icon="copy" label={node._("copy", { name })} isSmall onClick={copy} />;
+}
+
+/** A link to what a sender documents. */
+export function DocsLink({
+  node,
+  href,
+  name,
+}: {
+  readonly node: EditorNode;
+  readonly href: string;
+  readonly name: string;
+}) {
   return (
-    <button
-      type="button"
-      class="red-ui-button red-ui-button-small"
-      id={`webhook-trigger-${id}`}
-      ref={button}
-      aria-label={label}
-      onClick={() => RED.clipboard.copyText(text, $(button.current ?? []), node._("copied"))}
-    >
-      <i class="fa fa-copy" aria-hidden="true" />
-    </button>
+    <a href={href} target="_blank" rel="noopener">
+      {node._("secret.docs", { name })}
+    </a>
   );
 }

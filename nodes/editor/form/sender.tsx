@@ -30,7 +30,6 @@ import {
   input,
   inputValue,
   knownPublicUrl,
-  linkToDocs,
   operatorDefaults,
   readForm,
   showElement,
@@ -38,7 +37,7 @@ import {
   tickMethods,
   type WebhookNode,
 } from "./form-state";
-import { draw } from "./parts";
+import { DocsLink, draw } from "./parts";
 
 /** The most frequent senders. */
 const wellKnown = [
@@ -279,9 +278,9 @@ function fillIn(node: WebhookNode, preset: Preset): void {
   enterMissing(node);
 }
 
-export function showSender(state: FormState, before: FormState | undefined): void {
+export function showSender(state: FormState): void {
   draw("sender", <SenderPicker {...state} />);
-  showWhere(state, before);
+  draw("hint-sender", <Where {...state} />);
   showSettings(state);
 }
 
@@ -289,18 +288,17 @@ export function showSender(state: FormState, before: FormState | undefined): voi
  * Where in its own pages a sender without a signature is given the values, and the documentation of one that has neither
  * a token nor a secret: those have it below them.
  */
-function showWhere({ node, values, sender }: FormState, before: FormState | undefined): void {
-  const id = values.sender;
-  if (id === before?.values.sender) return;
-  const recipe = findRecipe(id);
-  const hasOwnKey = findJwtPreset(id)?.keySource === "jwks" || (sender && usesCertificate(sender.scheme));
+function Where({ node, values, sender }: FormState) {
+  const recipe = findRecipe(values.sender);
+  const name = shortName(values.sender);
+  const hasOwnKey = findJwtPreset(values.sender)?.keySource === "jwks" || (sender && usesCertificate(sender.scheme));
   const docs = recipe?.docs ?? (hasOwnKey ? sender?.docs : undefined);
-  const hint = $("#webhook-trigger-hint-sender").empty();
-  showElement(hint, docs !== undefined);
-  if (docs === undefined) return;
-  const name = shortName(id);
-  const where = recipe ? `${node._("sender.where", { name, where: recipe.where })} ` : "";
-  hint.text(where).append(linkToDocs(node, docs, name));
+  if (docs === undefined) return null;
+  return (
+    <>
+      {recipe && node._("sender.where", { name, where: recipe.where })} <DocsLink {...{ node, name }} href={docs} />
+    </>
+  );
 }
 
 export function chooseSender(id: KnownId | ""): void {

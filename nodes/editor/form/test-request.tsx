@@ -153,9 +153,10 @@ function describeOutcome(node: WebhookNode, { outcome, status = 0, problem, rule
 }
 
 /** Whether anything is not deployed: in this form but for the name, or in the editor, such as a wire. */
-function isChanged({ node, values }: FormState): boolean {
+function isChanged(state: FormState): boolean {
+  const { node, values } = state;
   const isSameForm = isSame({ ...values, name: "" }, { ...withDefaults(node), name: "" });
-  return RED.nodes.dirty() || credentialNames.some(isCredentialChanged) || !isSameForm;
+  return RED.nodes.dirty() || credentialNames.some((name) => isCredentialChanged(state, name)) || !isSameForm;
 }
 
 // The chosen body of a node's test request, while the editor is open.
