@@ -70,7 +70,7 @@ const formLooks: Record<string, (editor: Editor) => Promise<void>> = {
   },
   "of a webhook watch": async (editor) => {
     await editor.editAsItIs("watch");
-    await editor.page.locator("#webhook-watch-triggers").waitFor();
+    await editor.page.locator("#webhook-trigger-watch-triggers").waitFor();
   },
   "while senders are searched": async (editor) => {
     await editor.editAsItIs("saved");

@@ -1,0 +1,154 @@
+// The node type `webhook-watch` in the editor.
+
+import { useState } from "preact/hooks";
+import { type SavedWatch, watchDefaults, watchEvents } from "../../src/config/watch";
+import { type Editor, type EditorNode, fitTray } from "./node-red";
+import { draw, Note, SmallButton } from "./form/parts";
+
+declare const RED: Editor;
+
+export function registerWatch(): void {
+  RED.nodes.registerType<SavedWatch>("webhook-watch", {
+    category: "network",
+    color: "#E7E7AE",
+    inputs: 0,
+    outputs: 1,
+    icon: "webhook-watch.svg",
+    defaults: {
+      name: { value: watchDefaults.name },
+      // As core's catch node: Node-RED gives copied nodes the ids of their copies.
+      scope: { value: watchDefaults.scope, type: "*[]" },
+      events: { value: watchDefaults.events },
+    },
+    paletteLabel() {
+      return this._("watch.paletteLabel");
+    },
+    outputLabels() {
+      return this._("watch.outputLabel");
+    },
+    label() {
+      if (this.name) return this.name;
+      const { scope } = this;
+      return scope ? this._("watch.labelled", { number: scope.length }) : this._("watch.paletteLabel");
+    },
+    labelStyle() {
+      return this.name ? "node_label_italic" : "";
+    },
+    oneditprepare() {
+      edited = { scope: this.scope, events: this.events };
+      draw("watch", <WatchForm node={this} />);
+    },
+    oneditresize() {
+      fitTray();
+    },
+    oneditsave() {
+      Object.assign(this, edited);
+    },
+  });
+}
+
+type Watched = Pick<SavedWatch, "scope" | "events">;
+
+/** What the open form says. Nothing is put into another order, so that a node that was only looked at stays as it is. */
+let edited: Watched = watchDefaults;
+
+function WatchForm({ node }: { readonly node: EditorNode & SavedWatch }) {
+  const [{ scope, events }, show] = useState(edited);
+  const change = (next: Partial<Watched>) => {
+    edited = { ...edited, ...next };
+    show(edited);
+  };
+  const takeEvents = (chosen: readonly string[]) => {
+    const inOrder = watchEvents.filter((event) => chosen.includes(event));
+    change({ events: inOrder.length === watchEvents.length ? null : inOrder });
+  };
+  const triggers = RED.nodes.filterNodes({ type: "webhook-trigger" });
+  const names = triggers.map((trigger) => [trigger.id, describe(trigger)] as const);
+  names.sort(([, one], [, other]) => one.localeCompare(other, undefined, { numeric: true }));
+  return (
+    <>
+      <div class="form-row">
+        <label for="webhook-trigger-watch-from">
+          <i class="fa fa-fw fa-bell-o" /> {node._("watch.from")}
+        </label>
+        <select
+          id="webhook-trigger-watch-from"
+          value={scope ? "chosen" : "all"}
+          onInput={({ currentTarget }) => change({ scope: currentTarget.value === "all" ? null : (node.scope ?? []) })}
+        >
+          {["all", "chosen"].map((each) => (
+            <option key={each} value={each}>
+              {node._(`watch.${each}`)}
+            </option>
+          ))}
+        </select>
+      </div>
+      {scope && (
+        <div class="form-row">
+          <Boxes
+            {...{ node, names }}
+            list="triggers"
+            label={node._("watch.chosen")}
+            ticked={scope}
+            onTick={(ids) => change({ scope: ids })}
+          />
+          {names.length === 0 && node._("watch.none")}
+        </div>
+      )}
+      <div class="form-row">
+        <label>
+          <i class="fa fa-fw fa-list" /> {node._("watch.events")}
+        </label>
+        <div>
+          <SmallButton onClick={() => takeEvents(watchEvents)}>{node._("watch.tickAll")}</SmallButton>{" "}
+          <SmallButton onClick={() => takeEvents([])}>{node._("watch.tickNone")}</SmallButton>
+        </div>
+        <Boxes
+          node={node}
+          list="events"
+          label={node._("watch.events")}
+          names={watchEvents.map((event) => [event, node._(`watch.when.${event}`)] as const)}
+          ticked={events ?? watchEvents}
+          onTick={takeEvents}
+        />
+      </div>
+    </>
+  );
+}
+
+interface BoxesProps {
+  readonly node: EditorNode;
+  readonly list: "triggers" | "events";
+  readonly label: string;
+  readonly names: readonly (readonly [value: string, label: string])[];
+  readonly ticked: readonly string[];
+  readonly onTick: (ticked: readonly string[]) => void;
+}
+
+/** Says below the boxes where none is ticked. */
+function Boxes({ node, list, label, names, ticked, onTick }: BoxesProps) {
+  const toggle = (value: string) =>
+    onTick(ticked.includes(value) ? ticked.filter((each) => each !== value) : [...ticked, value]);
+  return (
+    <>
+      <div class="webhook-watch-boxes" id={`webhook-trigger-watch-${list}`} role="group" aria-label={label}>
+        {names.map(([value, name]) => (
+          <label key={value}>
+            <input type="checkbox" checked={ticked.includes(value)} onInput={() => toggle(value)} />
+            <span>{name}</span>
+          </label>
+        ))}
+      </div>
+      <div role="status">
+        <Note id={`watch-no-${list}`} text={ticked.length === 0 ? node._("watch.noneChosen") : ""} />
+      </div>
+    </>
+  );
+}
+
+/** With its tab, since a name may be there twice. */
+function describe({ id, name, z, relativePath }: EditorNode): string {
+  const label = name || (typeof relativePath === "string" && relativePath !== "" ? relativePath : id);
+  const place = RED.nodes.workspace(z)?.label ?? RED.nodes.subflow(z)?.name;
+  return place === undefined ? label : `${label} (${place})`;
+}
