@@ -90,7 +90,7 @@ describe("the tab of deliveries while something in front answers instead of Node
   it("says so in an opened delivery and of its replay, and follows it by itself when Node-RED answers again", async () => {
     await tab.row("push").locator(".webhook-deliveries-what").click();
     const shown = tab.element.locator(".webhook-delivery");
-    await shown.locator("details").first().waitFor();
+    await shown.locator('[data-section="body"]').waitFor();
     for (const each of answersInFront) {
       const said = say(each, {
         unreachable: catalogText("testRequest.failed"),

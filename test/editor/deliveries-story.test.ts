@@ -127,7 +127,7 @@ describe("the tab of deliveries, with a real runtime", () => {
       headers: { ...json, "X-GitHub-Event": event, "User-Agent": "GitHub-Hookshot/1" },
     });
     await tab.row(`POST ${path}`).locator(".webhook-deliveries-what").first().click();
-    await opened().locator("details").first().waitFor();
+    await opened().locator('[data-section="body"]').waitFor();
   };
   const make = () => tab.button(catalogText("newNode.make"));
 
@@ -175,7 +175,7 @@ describe("the tab of deliveries, with a real runtime", () => {
       await send(nodeRed.node(path), { headers: json });
       await tab.button(catalogText("tab.back")).click();
       await tab.row(`POST ${shown}:`).locator(".webhook-deliveries-what").click();
-      await opened().locator("details").first().waitFor();
+      await opened().locator('[data-section="body"]').waitFor();
       (await make().count()).should.equal(0);
     }
   });

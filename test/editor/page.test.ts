@@ -141,7 +141,7 @@ describe("the page of deliveries", () => {
       await send(nodeRed.node("/invoices"), { headers: json });
       await each.button("tab.back").click();
       await list.row("POST /api/invoices").locator(".webhook-deliveries-what").click();
-      await shown.locator("details").first().waitFor();
+      await shown.locator('[data-section="body"]').waitFor();
       for (const key of ["delivery.useInTest", "newNode.make"]) (await each.button(key).count()).should.equal(0);
     });
 
@@ -268,7 +268,7 @@ describe("the page of deliveries", () => {
         await page.keyboard.press("ArrowDown");
         await page.keyboard.press("Enter");
         const shown = list.element.locator(".webhook-delivery");
-        await shown.locator("details").first().waitFor();
+        await shown.locator('[data-section="body"]').waitFor();
         (await faults()).should.eql([]);
         await expectToFit();
         await page.keyboard.press("Escape");

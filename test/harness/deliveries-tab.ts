@@ -253,7 +253,7 @@ export class DeliveriesTab {
     const time = this.editor.page.locator(`time[datetime="${new Date(at).toISOString()}"]`);
     await this.rows.filter({ has: time }).locator(".webhook-deliveries-what").click();
     const shown = this.element.locator(".webhook-delivery");
-    await shown.locator("details").first().waitFor();
+    await shown.locator('[data-section="body"]').waitFor();
     return shown;
   }
 

@@ -21,14 +21,18 @@ type Shown = keyof typeof colours;
 
 /** Nothing where nothing came. */
 export function Traffic({ store }: { store: DeliveriesStore }) {
-  const [isOpen, setOpen] = useState(() => localStorage.getItem(foldedKey) === null);
+  const [isOpen, setOpen] = useState(() => !isFolded());
   const { traffic } = store.state;
   const shown = (Object.keys(colours) as Shown[]).filter((name) => traffic?.[name].some((number) => number > 0));
   if (!traffic || shown.length === 0) return null;
   const toggle = (isOpen: boolean) => {
     setOpen(isOpen);
-    if (isOpen) localStorage.removeItem(foldedKey);
-    else localStorage.setItem(foldedKey, "true");
+    try {
+      if (isOpen) localStorage.removeItem(foldedKey);
+      else localStorage.setItem(foldedKey, "true");
+    } catch {
+      // It is kept as long as the page.
+    }
   };
   const sums = shown.map((name) => sumText(name, traffic[name])).join(" · ");
   return (
@@ -42,6 +46,15 @@ export function Traffic({ store }: { store: DeliveriesStore }) {
       ))}
     </details>
   );
+}
+
+function isFolded(): boolean {
+  try {
+    return localStorage.getItem(foldedKey) !== null;
+  } catch {
+    // Browsers may keep nothing for pages.
+    return false;
+  }
 }
 
 /** The picture has all figures for screen readers; a narrow tab shows the sum alone. */
