@@ -34,9 +34,9 @@ describe("the package", () => {
     }
   });
 
-  it("has at most 200 kB that each editor loads as it starts", () => {
+  it("has at most 205 kB that each editor loads as it starts", () => {
     const { size } = statSync(join(installedModules(), packageName, "dist/nodes/webhook-trigger.html"));
-    size.should.be.belowOrEqual(200_000);
+    size.should.be.belowOrEqual(205_000);
   });
 
   it("leaves the messages of the thread alone in which Node-RED runs", async () => {
