@@ -139,8 +139,9 @@ describe("the tab of deliveries", () => {
     await tab.traffic.getByText(folded, { exact: true }).waitFor();
     await tab.traffic.locator("summary").click();
     await figures("refused", "1", "1").waitFor();
-    await tab.element.evaluate((element) => element.removeAttribute("style"));
+    await tab.element.evaluate((element) => element.setAttribute("style", "height: 390px"));
     await tab.traffic.waitFor({ state: "hidden" });
+    await tab.element.evaluate((element) => element.removeAttribute("style"));
   });
 
   it("shows what has failed by its cause, filters by one, and replays it part by part until nothing is left", async () => {
