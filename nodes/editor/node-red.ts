@@ -152,19 +152,6 @@ export function fitTray(): void {
   $(".webhook-trigger-form").css("width", "auto").closest(".red-ui-tray-body").css("min-width", 0);
 }
 
-/** Makes a button copy a text, with an icon and a tooltip. */
-export function prepareCopyButton(
-  node: Pick<EditorNode, "_">,
-  button: JQuery,
-  name: string,
-  getText: () => string,
-): void {
-  const label = node._("copy", { name });
-  button.attr("aria-label", label).html('<i class="fa fa-copy" aria-hidden="true"></i>');
-  button.on("click", () => RED.clipboard.copyText(getText(), button, node._("copied")));
-  RED.popover.tooltip(button, label);
-}
-
 /** A screen reader announces a status whenever it is set, even to the same text. */
 export function updateText(element: JQuery, text: string): void {
   if (element.text() !== text) element.text(text);
