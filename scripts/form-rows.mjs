@@ -66,10 +66,9 @@ function writeControl(name, { default: usual, type, lines, options }, attributes
     const list = options.map((option) => `<option value="${option}" data-i18n="${name}.${option}"></option>`);
     return `<select ${attributes}>${list.join("")}</select>`;
   }
-  const text = `${attributes} spellcheck="false"`;
-  if (lines !== undefined) return `<textarea ${text} rows="${lines}"></textarea>`;
+  if (lines !== undefined) return `<textarea ${attributes} rows="${lines}"></textarea>`;
   if (typeof usual === "number")
-    return `<input type="text" inputmode="decimal" class="webhook-trigger-short" ${text} />`;
-  if (type !== "password") return `<input type="text" autocomplete="off" ${text} />`;
-  return `<div class="webhook-trigger-credential"><input type="password" autocomplete="new-password" ${text} /><span id="webhook-trigger-buttons-${name}"></span></div>`;
+    return `<input type="text" inputmode="decimal" class="webhook-trigger-short" ${attributes} />`;
+  if (type !== "password") return `<input type="text" autocomplete="off" ${attributes} />`;
+  return `<div class="webhook-trigger-credential"><input type="password" autocomplete="new-password" ${attributes} /><span id="webhook-trigger-buttons-${name}"></span></div>`;
 }
