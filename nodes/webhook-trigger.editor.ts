@@ -5,7 +5,7 @@ import { editorHost } from "./editor/deliveries/editor-host";
 import { useHost } from "./editor/deliveries/host";
 import { addTab, removeTab } from "./editor/deliveries/tab";
 import { generatePath, prepareCredentials, showCredentials } from "./editor/form/credentials";
-import { showCustom } from "./editor/form/custom";
+import { prepareCustom, showCustom } from "./editor/form/custom";
 import {
   credentialDefinitions,
   fieldDefinitions,
@@ -108,6 +108,7 @@ function prepare(node: WebhookNode): void {
   prepareMethods(node);
   prepareFilter(node);
   prepareSender(node);
+  prepareCustom(node);
   prepareSections(node);
   for (const field of ["verificationMethod", "keySource", "reply"] as const)
     showUnlisted(field, withDefaults(node)[field]);

@@ -83,6 +83,8 @@ export interface Editor {
   history: { push(event: object): void };
   editor: {
     edit(node: EditorNode): void;
+    /** Opens the code editor above the form. */
+    editJSON(options: { value: string; complete: (value: string) => void }): void;
     validateNode(node: EditorNode): void;
   };
   utils: {

@@ -280,6 +280,12 @@ describe("the sender in the form", () => {
     (await editor().message("publicUrl").isVisible()).should.be.false();
     (await editor().copyGiven("url")).should.equal("https://nodered.example/orders");
     await editor().part("schemeOf").selectOption("slack");
+    // Node-RED's code editor has it as well.
+    await editor().part("scheme-editor").locator("button").click();
+    const tray = editor().page.locator(".red-ui-tray").last();
+    await tray.getByText("X-Slack-Signature").first().waitFor();
+    await tray.locator("#node-dialog-ok").click();
+    await tray.getByText("X-Slack-Signature").first().waitFor({ state: "detached" });
     await editor().done();
     should(await editor().saved("plain", "scheme")).eql(senders.slack.scheme);
     await editor().invoke("core:undo");

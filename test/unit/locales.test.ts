@@ -115,7 +115,7 @@ describe("texts in the code", () => {
 
   it("are in the catalog", () => {
     const literals = matches(code, /(?:\b_|\btext|\btranslate)\(\s*"([^"]+)"/g).filter(
-      (key) => !key.startsWith("node-red:"),
+      (key) => !/^(?:node-red|editor):/.test(key),
     );
     literals.length.should.be.above(50);
     [...literals, ...inForm].filter((key) => !sourceTexts.has(key)).should.eql([]);

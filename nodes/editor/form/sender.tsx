@@ -9,7 +9,6 @@ import {
   fullName,
   isKnownId,
   isRecipeId,
-  isSenderId,
   type KnownId,
   listAliases,
   recipeIds,
@@ -18,7 +17,6 @@ import {
   shortName,
 } from "../../../src/auth/senders/table";
 import { updateText } from "../node-red";
-import { prepareCustom } from "./custom";
 import { enterMissing, removeGenerated } from "./credentials";
 import {
   findRecipe,
@@ -105,7 +103,6 @@ export function prepareSender(node: WebhookNode): void {
     fillIn(node, { ...restored, ...(chosen === "" ? enteredForAny : getPreset(chosen)) });
   });
   prepareSettings(node);
-  prepareScheme(node);
 }
 
 const searchId = "webhook-trigger-search";
@@ -245,7 +242,7 @@ function findSenders(node: WebhookNode, search = "") {
 }
 
 /** An unknown sender, or an environment variable, stays as it is. */
-function nameSender(node: WebhookNode, id: string): string {
+export function nameSender(node: WebhookNode, id: string): string {
   const described: Partial<Record<string, string>> = { "": "any", "shared-secret": "sharedSecret", custom: "custom" };
   const key = described[id];
   if (key !== undefined) return node._(`sender.${key}`);
@@ -338,17 +335,4 @@ function showSettings({ node, values, credentials, used, sender }: FormState): v
   input("timestampHeader").attr("placeholder", scheme?.ts?.source.replace(/^header:/, "") ?? "");
   // The secret is there already.
   showElement(findRow("arm"), used.has("arm") && (credentials.secret === "" || Boolean(values.senderSettings.arm)));
-}
-
-/** Custom schemes can be copied from a known sender. */
-function prepareScheme(node: WebhookNode): void {
-  const scheme = input("scheme").val(formatScheme(withDefaults(node).scheme));
-  const choice = $("#webhook-trigger-schemeOf");
-  const copied = signingIds.filter((id) => !findJwtPreset(id) && !senders[id].scheme.alg.startsWith("code:"));
-  choice.append(new Option(node._("scheme.choose"), ""), ...copied.map((id) => new Option(nameSender(node, id), id)));
-  choice.on("change", () => {
-    const id = choice.val();
-    if (isSenderId(id)) scheme.val(formatScheme(senders[id].scheme)).trigger("change");
-  });
-  prepareCustom(node);
 }

@@ -1,0 +1,237 @@
+// The rows that describe a custom sender. What is entered is written into its scheme, which is shown as JSON below.
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { algorithms, encodings, keyFormats, timeUnits } from "../../../src/auth/senders/sender";
+import { findJwtPreset, fullName, isSenderId, senderIds, senders } from "../../../src/auth/senders/table";
+import { withDefaults } from "../../../src/config/fields";
+import { isObject } from "../../../src/config/values";
+import type { Editor } from "../node-red";
+import { type FormState, formatScheme, input, inputValue, type WebhookNode } from "./form-state";
+import { draw, SmallButton } from "./parts";
+import { nameSender } from "./sender";
+
+declare const RED: Editor;
+
+/** The senders whose schemes can be copied: those that are all in the scheme. */
+const copiedIds = senderIds
+  .filter((id) => id !== "custom" && !findJwtPreset(id) && !senders[id].scheme.alg.startsWith("code:"))
+  .sort((one, other) => fullName(one).localeCompare(fullName(other)));
+
+/** As it is entered: whether it is right is checked as for every field. */
+type CustomScheme = Readonly<Record<string, unknown>>;
+
+/** A member of the scheme, by its path, and how it is entered. */
+interface SchemeRow {
+  readonly path: readonly [name: string, member?: string];
+  /** Of a list to choose from; an empty one leaves the member out. */
+  readonly options?: readonly string[];
+  readonly lines?: number;
+  /** Missing: a text as it is. */
+  readonly format?: (value: unknown) => string;
+  readonly parse?: (text: string) => unknown;
+  /**
+   * For the row that decides whether the first member of the path is there: the member's other values when it is added.
+   * Without a value in this row, the member is left out, and the other rows of it are hidden.
+   */
+  readonly others?: CustomScheme;
+}
+
+const rows: Readonly<Record<string, SchemeRow>> = {
+  alg: { path: ["alg"], options: algorithms.filter((name) => name !== "code:twilio") },
+  key: { path: ["key", "format"], options: keyFormats },
+  headers: {
+    path: ["sig", "headers"],
+    format: (value) => [value].flat().join(", "),
+    parse: (text) => text.split(/[\s,]+/).filter(Boolean),
+  },
+  prefix: {
+    path: ["sig", "pick"],
+    format: (value) => (isObject(value) ? asText(value.prefix) : ""),
+    parse: (text) => (text === "" ? undefined : { prefix: text }),
+  },
+  enc: { path: ["sig", "enc"], options: encodings },
+  content: { path: ["content"], format: formatContent, parse: parseContent },
+  time: {
+    path: ["ts", "source"],
+    format: (value) => asText(value).replace(/^header:/, ""),
+    parse: (text) => (text === "" || text.includes(":") ? asEntered(text) : `header:${text}`),
+    others: { unit: "s", tolerance: 300 },
+  },
+  unit: { path: ["ts", "unit"], options: ["", ...timeUnits] },
+  tolerance: { path: ["ts", "tolerance"], parse: (text) => (/^\d+$/.test(text) ? Number(text) : text || undefined) },
+  requires: { path: ["requires"], lines: 2, format: formatPairs(": "), parse: parsePairs(":") },
+  handshake: { path: ["handshake", "method"], options: ["", "GET", "HEAD", "OPTIONS", "POST"], others: {} },
+  when: { path: ["handshake", "when"], lines: 2, format: formatPairs("="), parse: parsePairs("=") },
+  echo: { path: ["handshake", "echo"] },
+  member: { path: ["handshake", "member"] },
+  replyHeader: { path: ["handshake", "header"] },
+};
+
+/** The scheme is saved as an object, which Node-RED does not fill in. */
+export function prepareCustom(node: WebhookNode): void {
+  input("scheme").val(formatScheme(withDefaults(node).scheme));
+}
+
+export function showCustom(state: FormState): void {
+  const { node, used, values } = state;
+  if (!used.has("scheme")) return draw("custom", null);
+  // Nothing while the JSON is broken.
+  const scheme = values.scheme === null ? {} : isObject(values.scheme) ? values.scheme : undefined;
+  draw("custom", <CustomRows {...{ node, scheme }} />);
+  draw("scheme-editor", <SmallButton onClick={editScheme}>{node._("editor:jsonEditor.title")}</SmallButton>);
+}
+
+/** Node-RED's code editor. */
+function editScheme(): void {
+  RED.editor.editJSON({ value: inputValue("scheme"), complete: enterScheme });
+}
+
+function enterScheme(scheme: string): void {
+  input("scheme").val(scheme).trigger("change");
+}
+
+interface CustomProps {
+  readonly node: WebhookNode;
+  readonly scheme: CustomScheme | undefined;
+}
+
+function CustomRows({ node, scheme }: CustomProps) {
+  return (
+    <>
+      <CustomRow id="schemeOf" label={node._("label.schemeOf")} hint={node._("hint.schemeOf")}>
+        <select
+          id="webhook-trigger-schemeOf"
+          onChange={({ currentTarget: { value } }) =>
+            isSenderId(value) && enterScheme(formatScheme(senders[value].scheme))
+          }
+        >
+          <option value="">{node._("scheme.choose")}</option>
+          {copiedIds.map((id) => (
+            <option key={id} value={id}>
+              {nameSender(node, id)}
+            </option>
+          ))}
+        </select>
+      </CustomRow>
+      {/* What belongs to a time or a question comes with it. */}
+      {Object.entries(rows).map(([name, row]) => {
+        const isMember = ["ts", "handshake"].includes(row.path[0]) && !row.others;
+        return (
+          (!isMember || isObject(scheme?.[row.path[0]])) && <SchemeField key={name} {...{ node, name, row, scheme }} />
+        );
+      })}
+    </>
+  );
+}
+
+interface CustomRowProps {
+  readonly id: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly children: ComponentChildren;
+}
+
+function CustomRow({ id, label, hint, children }: CustomRowProps) {
+  return (
+    <div class="form-row">
+      <label for={`webhook-trigger-${id}`}>
+        <i class="fa fa-fw fa-angle-right" aria-hidden="true" /> {label}
+      </label>
+      {children}
+      <div id={`webhook-trigger-${id}-hint`} class="webhook-trigger-hint">
+        {hint}
+      </div>
+    </div>
+  );
+}
+
+type SchemeFieldProps = CustomProps & { readonly name: string; readonly row: SchemeRow };
+
+function SchemeField({ node, name, row, scheme }: SchemeFieldProps) {
+  /** What is being typed, which is left alone. */
+  const [typed, setTyped] = useState<string>();
+  const { format = asText, options, lines } = row;
+  const id = `custom-${name}`;
+  const attributes = {
+    id: `webhook-trigger-${id}`,
+    "aria-describedby": `webhook-trigger-${id}-hint`,
+    disabled: !scheme,
+    value: typed ?? (scheme ? format(readMember(scheme, row.path)) : ""),
+    onInput: ({ currentTarget: { value } }: { currentTarget: { value: string } }) => {
+      setTyped(value);
+      if (scheme) input("scheme").val(formatScheme(write(scheme, row, value)));
+    },
+    onBlur: () => setTyped(undefined),
+  };
+  return (
+    <CustomRow {...{ id }} label={node._(`custom.label.${name}`)} hint={node._(`custom.hint.${name}`)}>
+      {options ? (
+        <select {...attributes}>
+          {options.map((option) => (
+            <option key={option} value={option}>
+              {option || node._("custom.none")}
+            </option>
+          ))}
+        </select>
+      ) : lines ? (
+        <textarea {...attributes} rows={lines} spellcheck={false} />
+      ) : (
+        <input {...attributes} type="text" spellcheck={false} />
+      )}
+    </CustomRow>
+  );
+}
+
+function readMember(scheme: CustomScheme, [name, member]: SchemeRow["path"]): unknown {
+  const value = scheme[name];
+  return member === undefined ? value : isObject(value) ? value[member] : undefined;
+}
+
+/** Members without a value are left out of the JSON. */
+function write(scheme: CustomScheme, { path: [name, member], parse = asEntered, others }: SchemeRow, entered: string) {
+  const value = parse(entered);
+  const parts = isObject(scheme[name]) ? scheme[name] : others;
+  const isGone = others !== undefined && value === undefined;
+  const changed = member === undefined ? value : isGone ? undefined : { ...parts, [member]: value };
+  return { ...scheme, [name]: changed };
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "";
+}
+
+function asEntered(text: string): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+/** As a text with its parts in braces: `{ts}.{body}`. */
+function formatContent(value: unknown): string {
+  const parts = Array.isArray(value) ? value.map(String) : [];
+  return parts.map((part) => (part.startsWith("lit:") ? part.slice(4) : `{${part}}`)).join("");
+}
+
+function parseContent(text: string): string[] {
+  const parts = text.split(/(\{[^{}]*\})/).filter((part) => part !== "");
+  return parts.map((part) => (/^\{.*\}$/.test(part) ? part.slice(1, -1) : `lit:${part}`));
+}
+
+/** Names and values, one pair in each line. */
+function formatPairs(separator: string): (value: unknown) => string {
+  return (value) =>
+    Object.entries(isObject(value) ? value : {})
+      .map(([name, text]) => name + separator + asText(text))
+      .join("\n");
+}
+
+function parsePairs(separator: string): (text: string) => Record<string, string> | undefined {
+  return (text) => {
+    const lines = text.split("\n").filter((line) => line.trim() !== "");
+    const pairs = lines.map((line) => {
+      // The place of a value has a colon of its own, but no equals sign.
+      const end = line.includes(separator) ? line.indexOf(separator) : line.length;
+      return [line.slice(0, end).trim(), line.slice(end + 1).trim()] as const;
+    });
+    return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
+  };
+}
