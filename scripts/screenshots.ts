@@ -45,7 +45,7 @@ async function photograph(): Promise<void> {
     await editor.page.clock.setFixedTime("2026-01-01T12:00:00");
     await editor.invoke("core:toggle-left-sidebar");
     await photographForm(editor, "sender.png", async () => {
-      await editor.input("sender").selectOption({ label: senders.github.name });
+      await editor.chooseNamedSender(senders.github.name);
       await editor.input("relativePath").fill("/github");
       await showCredential(editor, "secret");
     });

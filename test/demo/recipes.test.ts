@@ -56,7 +56,7 @@ describe("a recipe", () => {
   async function fillIn(name: string, fields: [FormField, string][]): Promise<void> {
     await editor.edit(name);
     for (const [field, value] of fields) {
-      if (field === "sender") await editor.input(field).selectOption({ label: value });
+      if (field === "sender") await editor.chooseNamedSender(value);
       else await editor.input(field).fill(value);
     }
   }

@@ -378,6 +378,12 @@ export class Editor {
     await this.page.locator(`#webhook-trigger-senders [data-value="${id}"]`).click();
   }
 
+  /** Chooses the sender that the list shows with this name. */
+  async chooseNamedSender(name: string): Promise<void> {
+    await this.part("search").click();
+    await this.part("senders").getByRole("option", { name, exact: true }).click();
+  }
+
   /** What the form says under a field; empty when all is well. */
   message(field: FormField): Locator {
     return this.part(`message-${field}`);
