@@ -83,7 +83,6 @@ export = function webhookTrigger(RED: NodeAPI): void {
   });
 };
 
-/** The editor may show a user's name again. */
 function prepare(RED: NodeAPI, baseUrl: string | undefined) {
   const roots = getRoots(RED);
   const isOfAdmin = (path: string) => isAdminPath(path, roots);

@@ -68,7 +68,7 @@ function findMinute(): number {
 }
 
 export function serveTraffic(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths): void {
-  /** A node has an entry from its first event until it is deleted. */
+  /** A node has an entry from its first number until it is deleted: most of ten thousand have none. */
   const all = new Map<string, NodeTraffic>();
   const find = (node: string): NodeTraffic | undefined => {
     const known = all.get(node);
@@ -80,7 +80,10 @@ export function serveTraffic(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealth
   outcomes.on("accepted", ({ node }) => find(node)?.count("accepted"));
   outcomes.on("refused", ({ node }) => find(node)?.count("refused"));
   outcomes.on("attempt:failed", ({ node, isLast }) => isLast && find(node)?.count("failed"));
-  outcomes.on("load", ({ node, load: { queued, retrying } }) => find(node)?.setWaiting(queued + retrying));
+  outcomes.on("load", ({ node, load: { queued, retrying } }) => {
+    const waiting = queued + retrying;
+    (waiting > 0 ? find(node) : all.get(node))?.setWaiting(waiting);
+  });
   outcomes.on("removed", ({ node }) => all.delete(node));
   addRoute(RED, "get", "traffic", ({ query }) => {
     const asked = readText(query, "node");

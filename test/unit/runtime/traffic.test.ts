@@ -57,6 +57,8 @@ describe("the traffic of the last hour", () => {
     listed((await read()).waiting).should.eql({ 0: 4, 1: 4, 2: 3, 3: 3 });
     now += 100 * minute;
     (await read()).waiting.should.eql(Array(60).fill(4));
+    observed.load({ running: 4 });
+    (await read()).waiting.should.eql([...Array<number>(59).fill(4), 0]);
   });
 
   it("is that of one node or of all, and of no node that is deleted", async () => {
