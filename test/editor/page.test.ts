@@ -166,6 +166,14 @@ describe("the page of deliveries", () => {
       page.url().should.equal(nodeRed.admin("/webhook-trigger/"));
       await page.evaluate(() => location.assign("#gone"));
       await shown.getByText(catalogText("delivery.gone")).waitFor();
+      // Cut off in the middle of a character.
+      await page.evaluate(() => location.assign("#%E2%8"));
+      await shown
+        .filter({ hasText: catalogText("delivery.gone") })
+        .and(page.getByLabel("%E2%8"))
+        .waitFor();
+      await page.reload();
+      await shown.getByText(catalogText("delivery.gone")).waitFor();
     });
 
     it("replays what has failed by its cause, and knows nodes that are deployed meanwhile", async () => {

@@ -83,7 +83,13 @@ export class PageHost implements DeliveriesHost {
 
 /** The id of the delivery whose address the page has; missing: the list. */
 export function findAddressed(): string | undefined {
-  return decodeURIComponent(location.hash.slice(1)) || undefined;
+  const addressed = location.hash.slice(1);
+  try {
+    return decodeURIComponent(addressed) || undefined;
+  } catch {
+    // No delivery has such an id, which the list says.
+    return addressed;
+  }
 }
 
 /** The key where there is no text. */
