@@ -338,8 +338,13 @@ describe("a delivery in the sidebar", () => {
     sent.should.eql([{ delivery: done.id }, {}]);
   });
 
-  it("leads to its node, and to the list of that node alone", async () => {
+  it("leads to its page, which does not replace the editor, to its node, and to the list of that node alone", async () => {
     const shown = await open(done);
+    const popup = editor.page.waitForEvent("popup");
+    await (await unfolded(shown, "facts")).getByRole("link").click();
+    const page = await popup;
+    page.url().should.endWith(`/webhook-trigger/#${done.id}`);
+    await page.close();
     // What is revealed flashes, and so soon that a busy machine may not see it.
     const revealed = editor.revealed();
     const name = catalogText("url.rival", { name: "/plain", flow: "Test" });

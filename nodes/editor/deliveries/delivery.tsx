@@ -103,7 +103,7 @@ function Facts({ summary, store }: { summary: Summary; store: DeliveriesStore })
     sender: sender && senders[sender].name,
     event: summary.event,
     senderId: summary.senderId,
-    id: <a href={`${host().pageUrl}#${encodeURIComponent(id)}`}>{id}</a>,
+    id: <OwnLink id={id} />,
     size: bytesText(size),
     took: milliseconds === null ? null : durationText(milliseconds),
     attempt: attemptText(summary) ?? (attempt > 1 ? String(attempt) : null),
@@ -125,6 +125,17 @@ function NodeLink({ id }: { id: string }) {
     <button type="button" class={smallButton} aria-label={text("url.reveal", { name })} onClick={() => reveal(id)}>
       {name}
     </button>
+  );
+}
+
+/** Leads to the delivery in the page, which is not to take the place of the editor. */
+function OwnLink({ id }: { id: string }) {
+  const { pageUrl, isPage } = host();
+  const target = isPage ? {} : { target: "_blank", rel: "noopener" };
+  return (
+    <a href={`${pageUrl}#${encodeURIComponent(id)}`} {...target}>
+      {id}
+    </a>
   );
 }
 
