@@ -102,8 +102,9 @@ describe("the tab of deliveries", () => {
     await field("tab.filter.state").selectOption({ label: catalogText("tab.state.failed") });
     await until(() => last("state") === "failed", "the state to be asked for");
     await tab.notice.filter({ hasText: catalogText("tab.noMatch") }).waitFor();
-    await field("tab.filter.text").pressSequentially("event");
+    await field("tab.filter.text").pressSequentially("event ");
     await until(() => last("text") === "event", "the text to be asked for");
+    (await field("tab.filter.text").inputValue()).should.equal("event ");
     last("node").should.equal("orders");
     await tab.button(catalogText("tab.filter.clear")).click();
     await tab.row("event 2").waitFor();
@@ -294,6 +295,12 @@ describe("the tab of deliveries", () => {
     await tab.row(/event 28$/).click();
     await tab.button(catalogText("tab.back")).click();
     await until(async () => (await scrolled()) === 1000, "the list to be where it was");
+    (await press("Home")).should.equal("event 0");
+    runtime.deliveries = summaries(100).slice(1);
+    await tab.publish();
+    await tab.row(/event 0$/).waitFor({ state: "detached" });
+    should(await tab.list.getAttribute("aria-activedescendant")).be.null();
+    (await press("ArrowDown")).should.equal("event 1");
   });
 
   it("selects several by keys and by the mouse, and offers to replay only what was accepted", async () => {

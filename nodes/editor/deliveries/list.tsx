@@ -87,7 +87,7 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
       tabindex={0}
       aria-multiselectable="true"
       aria-label={text("tab.list")}
-      aria-activedescendant={active === undefined ? undefined : rowId(active)}
+      aria-activedescendant={store.activeIndex === -1 ? undefined : rowId(active ?? "")}
       onScroll={measure}
       onKeyDown={press}
       onPointerDown={hold}

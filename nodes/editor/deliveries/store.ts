@@ -314,13 +314,14 @@ export class DeliveriesStore {
 
   // The filter.
 
-  readonly setFilter = (filter: ListFilter): void => {
+  /** @param typed what the search field shows */
+  readonly setFilter = (filter: ListFilter, typed = filter.text): void => {
     clearTimeout(this.#search);
     this.#isVisit = false;
     this.#isLoadingMore = false;
     this.listView.scrolled = 0;
     const isOtherNode = filter.node !== this.state.filter.node;
-    this.#change({ ...noDeliveries, filter, typed: filter.text, active: undefined, selected: new Map() });
+    this.#change({ ...noDeliveries, filter, typed, active: undefined, selected: new Map() });
     this.#renewals.now();
     if (!isOtherNode) return;
     this.#failureRenewals.now();
@@ -335,7 +336,10 @@ export class DeliveriesStore {
   readonly type = (typed: string): void => {
     this.#change({ typed });
     clearTimeout(this.#search);
-    this.#search = setTimeout(() => this.setFilter({ ...this.state.filter, text: typed.trim() }), searchDelay);
+    this.#search = setTimeout(() => {
+      // Another word may follow the blank.
+      this.setFilter({ ...this.state.filter, text: typed.trim() }, typed);
+    }, searchDelay);
   };
 
   /** Shows what a button names: the focus goes to the filter, as the button may be gone. */
