@@ -83,6 +83,9 @@ describe("the sender in the form", () => {
     await search().press("Tab");
     (await values("sender")).should.eql({ sender: "${SENDER}" });
     (await search().inputValue()).should.equal("${SENDER}");
+    await search().fill("${OTHER}");
+    await search().press("Enter");
+    (await values("sender")).should.eql({ sender: "${OTHER}" });
   });
 
   it("gives a new node its name, as long as that has no other", async () => {

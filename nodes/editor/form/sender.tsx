@@ -133,12 +133,14 @@ function SenderPicker({ node, values, broken }: FormState) {
     setTyped(undefined);
     if (id !== undefined) input("sender").val(id).trigger("change");
   };
+  /** The list does not have it. */
+  const entered = isEnvironmentValue(typed) ? typed : undefined;
   const onKeyDown = (event: KeyboardEvent) => {
     const steps: Partial<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
     const step = steps[event.key];
     if (step !== undefined && !isOpen) open();
     else if (step !== undefined) setActive(Math.min(Math.max(active + step, 0), found.length - 1));
-    else if (event.key === "Enter" && isOpen && !event.ctrlKey && !event.metaKey) choose(found[active]);
+    else if (event.key === "Enter" && isOpen && !event.ctrlKey && !event.metaKey) choose(found[active] ?? entered);
     else if (event.key === "Escape" && isOpen) choose(undefined);
     else return;
     event.preventDefault();
@@ -193,7 +195,7 @@ function SenderPicker({ node, values, broken }: FormState) {
           setActive(0);
         }}
         onChange={(event) => event.stopPropagation()}
-        onBlur={() => choose(isEnvironmentValue(typed) ? typed : undefined)}
+        onBlur={() => choose(entered)}
         onKeyDown={onKeyDown}
       />
       {found.length > 0 && (
