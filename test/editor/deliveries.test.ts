@@ -438,7 +438,22 @@ describe("the tab of deliveries", () => {
     await show(failed.map((each, index) => ({ ...each, at: noon + 1 - index })));
     await tab.unfoldFailures();
     runtime.failing.set("d2", 409);
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await editor.page.route(/error=no/, async (route) => {
+      await held;
+      await route.fallback();
+    });
+    const counting = editor.page.waitForRequest(/error=no/);
     await tab.button(`${catalogText("delivery.delete")}: no order`).click();
+    await counting;
+    await tab.button(`${catalogText("tab.replay", { count: "2" })}: no order`).click();
+    await dialog.getByText(catalogText("delivery.several.ask", { count: "2" })).waitFor();
+    const counted = editor.page.waitForResponse(/error=no/);
+    release();
+    await counted;
+    // What is counted by now does not take the place of the question that the user is about to answer.
+    await answer("delivery.cancel");
     await dialog.getByText(catalogText("delivery.removal.ask", { count: "2" })).waitFor();
     await dialog.getByText(catalogText("failures.only", { error: "no order" })).waitFor();
     await answer("delivery.delete");

@@ -442,15 +442,18 @@ export class DeliveriesStore {
 
   // What is done with deliveries and nodes.
 
-  /** Asks before something is done. @returns with how many it was done */
+  #carriedOut = Promise.resolve(0);
+
+  /** Asks before something is done, one question after the other. @returns with how many it was done */
   readonly carryOut = (plan: Plan): Promise<number> => {
-    return new Promise((resolve) => {
+    const ask = (resolve: (done: number) => void) => {
       const end = (done: number) => {
         this.#change({ plan: undefined });
         resolve(done);
       };
       this.#change({ plan: { plan, end } });
-    });
+    };
+    return (this.#carriedOut = this.#carriedOut.then(() => new Promise(ask)));
   };
 
   #isCounting = false;
