@@ -155,6 +155,7 @@ describe("the sender in the form", () => {
     hint.should.containEql(catalogText("sender.where", { name: "Stripe", where: "Developers → Webhooks: Signing secret" }));
     // A key of Stripe's API is a frequent mistake.
     await editor().enter({ secret: "sk_live_typed" });
+    should(await editor().input("secret").getAttribute("type")).equal("password");
     (await editor().note("secret").innerText()).trim().should.equal(catalogText("whyNot.secretPrefixMissing", { prefix: "whsec_" }));
     await editor().enter({ secret: "whsec_typed " });
     (await editor().note("secret").innerText()).trim().should.equal(catalogText("whyNot.secretBlank"));

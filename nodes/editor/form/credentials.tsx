@@ -101,6 +101,8 @@ export function generatePath(): string {
 
 export function showCredentials(state: FormState): void {
   for (const name of passwordNames) {
+    // The next one may be a secret of the sender.
+    if (state.credentials[name] === "") visible.delete(name);
     input(name).attr("type", isShown(state, name) ? "text" : "password");
     draw(`buttons-${name}`, <CredentialButtons {...{ state, name }} />);
   }
