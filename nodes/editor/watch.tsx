@@ -140,7 +140,10 @@ function Boxes({ node, list, label, names, ticked, onTick }: BoxesProps) {
         ))}
       </div>
       <div role="status">
-        <Note id={`watch-no-${list}`} text={ticked.length === 0 ? node._("watch.noneChosen") : ""} />
+        <Note
+          id={`watch-no-${list}`}
+          text={names.some(([value]) => ticked.includes(value)) ? "" : node._("watch.noneChosen")}
+        />
       </div>
     </>
   );

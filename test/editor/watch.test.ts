@@ -13,6 +13,7 @@ describe("the form of the webhook watch", () => {
     webhook("bank", "/bank"),
     webhook("failing", "/failing", { wires: [["thrower"]] }),
     { id: "thrower", type: "function", func: "throw new Error('out of stock')", outputs: 1, libs: [], wires: [[]] },
+    { id: "left", type: "webhook-watch", name: "", scope: ["deleted"], events: null, wires: [[]] },
     { id: "all", type: "webhook-watch", name: "", scope: null, events: null, wires: [[]] },
     {
       id: "some",
@@ -42,7 +43,10 @@ describe("the form of the webhook watch", () => {
       .sort()
       .should.eql(["when.delivery-failed", "when.silent"].map((key) => text(key)));
     await editor().done();
-    for (const id of ["all", "some"]) (await editor().isChanged(id)).should.be.false(id);
+    await editor().editAsItIs("left");
+    await editor().page.locator("#webhook-trigger-watch-no-triggers").waitFor();
+    await editor().done();
+    for (const id of ["all", "some", "left"]) (await editor().isChanged(id)).should.be.false(id);
   });
 
   it("takes chosen webhook triggers and alerts, by keyboard as well, and all of them again", async () => {
