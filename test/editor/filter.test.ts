@@ -23,6 +23,7 @@ describe("the section Filter of the form", () => {
     webhook("seen", "/seen", { ...github, events: ["push"] }),
     webhook("shared", "/shared", { ...github, events: ["issue*", "push"], outputPerEvent: true, outputs: 2 }),
     webhook("any", "/any", { events: ["push"] }),
+    webhook("written", "/written", { ...github, conditions: { place: "event", operator: "exists" } }),
     ...["one", "two", "three"].map((id) => ({ id, type: "sink", wires: [] })),
   );
   const { editor, nodeRed } = useEditor(flow);
@@ -61,6 +62,13 @@ describe("the section Filter of the form", () => {
     );
     await editor().done();
     (await editor().isChanged("filled")).should.be.false();
+  });
+
+  it("says what is wrong with conditions that were written by hand, and leaves them", async () => {
+    await editor().edit("written");
+    (await editor().message("conditions").innerText()).should.equal(catalogText("rules.conditions"));
+    await editor().done();
+    (await editor().isChanged("written")).should.be.false();
   });
 
   it("keeps the wire of each event where it was, and drops that of one which is removed", async () => {

@@ -377,7 +377,8 @@ function describeBreach(node: WebhookNode, rule: BrokenRule, { allowFrom, condit
   if (entry !== undefined) return node._("limits.unreadable", { entry });
   const isNoNumber = ({ operator, value }: SavedCondition) =>
     ["above", "below"].includes(operator) && text(value) !== "" && parseNumber(text(value)) === undefined;
-  const wrong = rule === "conditions" ? conditions.find(isNoNumber) : undefined;
+  const listed = asList(conditions) as readonly SavedCondition[];
+  const wrong = rule === "conditions" ? listed.find(isNoNumber) : undefined;
   return wrong ? node._("filter.notNumber", { value: text(wrong.value) }) : ruleText(node, rule);
 }
 
