@@ -10,6 +10,7 @@ import { until } from "../harness/until";
 const flow = webhookFlow(
   { id: "plain", relativePath: "/plain" },
   { id: "called", relativePath: "/orders" },
+  { id: "custom", relativePath: "/custom", verificationMethod: "signature", sender: "custom", scheme: {} },
   {
     id: "asana",
     relativePath: "/asana",
@@ -59,6 +60,19 @@ describe("the last request in the form of its node", () => {
       catalogText("status.duplicates", { duplicates: "3" }),
       catalogText("status.unanswered", { unanswered: "2" }),
     ].join(" · "));
+  });
+
+  it("is renewed below Node-RED's code editor as well, and afterwards", async () => {
+    const report = { ...calm };
+    await edit("custom", report);
+    const { page } = editor();
+    await editor().part("scheme-editor").locator("button").evaluate((button) => (button as HTMLElement).click());
+    await page.locator(".webhook-trigger-form").waitFor({ state: "detached" });
+    await page.waitForRequest("**/webhook-trigger/custom/lastRequest");
+    await page.locator("#node-dialog-cancel").click();
+    await page.locator(".webhook-trigger-form").waitFor();
+    Object.assign(report, { accepted: 15 });
+    await shows("last-request", catalogText("lastRequest.sum", { ...counted, accepted: "15" }));
   });
 
   it("is shown with why it was refused, in sentences that have one full stop each, or with an address that is not allowed", async () => {

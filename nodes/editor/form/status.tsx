@@ -16,10 +16,13 @@ import { chooseSender } from "./sender";
 /** In ms. */
 const interval = 2000;
 
+const watched = "watched";
+
 /** Renews what the runtime says of the node until the form is closed. */
 export async function watchReport({ id }: WebhookNode): Promise<void> {
-  const [opened] = form();
-  const isOpen = () => opened?.isConnected === true;
+  const opened = form().data(watched, true);
+  // Below the code editor it is not in the document, but Node-RED drops its data only when it is closed.
+  const isOpen = () => opened.data(watched) === true;
   while (isOpen()) {
     try {
       const shape = { accepted: isNumber, refused: isNumber, handshakes: isNumber };
