@@ -300,7 +300,7 @@ describe("the tab of deliveries", () => {
     await tab.publish();
     await tab.row(/event 0$/).waitFor({ state: "detached" });
     should(await tab.list.getAttribute("aria-activedescendant")).be.null();
-    (await press("ArrowDown")).should.equal("event 1");
+    (await press("End")).should.equal("event 99");
   });
 
   it("selects several by keys and by the mouse, and offers to replay only what was accepted", async () => {
