@@ -20,6 +20,7 @@ describe("the section Filter of the form", () => {
     webhook("corrected", "/corrected", {
       ...{ ...github, events: ["psh", "release"], outputPerEvent: true, outputs: 2, wires: [["one"], ["two"]] },
     }),
+    webhook("blank", "/blank", { ...github, conditions: [{ place: "json: a", operator: "exists" }] }),
     webhook("seen", "/seen", { ...github, events: ["push"] }),
     webhook("shared", "/shared", { ...github, events: ["issue*", "push"], outputPerEvent: true, outputs: 2 }),
     webhook("any", "/any", { events: ["push"] }),
@@ -62,6 +63,9 @@ describe("the section Filter of the form", () => {
     );
     await editor().done();
     (await editor().isChanged("filled")).should.be.false();
+    await editor().edit("blank");
+    await editor().done();
+    (await editor().isChanged("blank")).should.be.false();
   });
 
   it("says what is wrong with conditions that were written by hand, and leaves them", async () => {

@@ -119,7 +119,7 @@ function splitPlace(place: string): [kind: string, name: string] {
 /** For Node-RED's `typedInput`, whose value is what is exported. */
 function placeTypes(node: WebhookNode) {
   const named = (["json", "header", "query"] as const).map((value) => {
-    const save = (name: string) => (name.trim() === "" ? "" : `${value}:${name.trim()}`);
+    const save = (name: string) => (name.trim() === "" ? "" : `${value}:${name.trimEnd()}`);
     return { value, label: node._(`duplicateKey.${value}`), export: save };
   });
   return [
