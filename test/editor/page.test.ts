@@ -373,12 +373,14 @@ describe("the page of deliveries", () => {
       (await replays.filter({ visible: true }).count()).should.equal(0);
     });
 
-    it("asks again when the token is valid no more", async () => {
+    it("asks again when the token is valid no more, and nothing else", async () => {
       const each = await open();
-      await each.logIn("reader", "right");
-      await each.list.rows.first().waitFor();
+      await each.logIn("admin", "right");
+      await each.offerOfDeletion().then((button) => button.click());
+      await each.page.getByRole("dialog").waitFor();
       await each.page.evaluate(() => localStorage.setItem("auth-tokens", '{"access_token":"old"}'));
       await each.text("page.needed").waitFor();
+      (await each.page.getByRole("dialog").count()).should.equal(0);
     });
 
     it("needs no login where the editor has one, whose tab leads to it", async () => {

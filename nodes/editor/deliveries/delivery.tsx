@@ -1,7 +1,7 @@
 // One delivery, in place of the list.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { senders } from "../../../src/auth/senders/table";
+import { isSenderId, senders } from "../../../src/auth/senders/table";
 import { formatFix, formatReason, type Summary } from "../../../src/admin/summary";
 import { DeliveryActions } from "./actions";
 import { AttemptsSection, BodySection, ReplySection, Section, ValuesSection } from "./content";
@@ -100,7 +100,8 @@ function Facts({ summary, store }: { summary: Summary; store: DeliveriesStore })
   const rows = {
     request: `${summary.method} ${composeFullPath(summary)}`,
     ip: summary.ip,
-    sender: sender && senders[sender].name,
+    // Another instance may be of a later version.
+    sender: isSenderId(sender) ? senders[sender].name : sender,
     event: summary.event,
     senderId: summary.senderId,
     id: <OwnLink id={id} />,

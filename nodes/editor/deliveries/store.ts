@@ -104,6 +104,7 @@ export class DeliveriesStore {
   readonly listView = { isPressed: false, isFocused: false, scrolled: 0 };
   readonly #element: HTMLElement;
   readonly #render: () => void;
+  readonly #remove: () => void;
   readonly #observer = new ResizeObserver(() => this.look());
   readonly #renewals = new Renewals(
     () => this.#ask(),
@@ -126,14 +127,17 @@ export class DeliveriesStore {
   #unannounced: Summary[] = [];
   /** Whether the filter is the form's, and ends when the tab is left. */
   #isVisit = false;
+  #isStopped = false;
 
   /**
    * @param element what it is shown in
    * @param render shows its state
+   * @param remove ends that
    */
-  constructor(element: HTMLElement, render: () => void) {
+  constructor(element: HTMLElement, render: () => void, remove: () => void) {
     this.#element = element;
     this.#render = render;
+    this.#remove = remove;
   }
 
   start(): void {
@@ -146,11 +150,16 @@ export class DeliveriesStore {
     document.removeEventListener("visibilitychange", this.look);
     this.#observer.disconnect();
     this.#rest();
+    clearTimeout(this.#search);
+    clearTimeout(this.#announceTimer);
+    this.#isStopped = true;
+    this.#remove();
   }
 
   #change(change: Partial<DeliveriesState>): void {
     this.state = { ...this.state, ...change };
-    this.#render();
+    // An answer may come later.
+    if (!this.#isStopped) this.#render();
   }
 
   // When something is fetched.

@@ -13,18 +13,21 @@ import { DeliveriesStore } from "./store";
 import { Traffic } from "./traffic";
 import { getNodeLabel, listNodeNames, minuteText, numberText, states, text } from "./texts";
 
-/** Outside of tab and page, as nothing is to cut it off. */
-const dialogPlace = document.createElement("div");
-
 /** Shows deliveries in an element of the class `webhook-deliveries`. */
 export function mountDeliveries(given: DeliveriesHost, element: HTMLElement): DeliveriesStore {
   useHost(given);
-  document.body.append(dialogPlace);
-  const store: DeliveriesStore = new DeliveriesStore(element, () => {
+  // Outside of tab and page, as nothing is to cut it off.
+  const dialogPlace = document.body.appendChild(document.createElement("div"));
+  const draw = () => {
     const { plan } = store.state;
     render(<Deliveries store={store} />, element);
     render(plan ? <PlanDialog {...plan} /> : null, dialogPlace);
-  });
+  };
+  const remove = () => {
+    for (const place of [element, dialogPlace]) render(null, place);
+    dialogPlace.remove();
+  };
+  const store: DeliveriesStore = new DeliveriesStore(element, draw, remove);
   store.start();
   return store;
 }
