@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { buildSync, transformSync } from "esbuild";
 import ts from "typescript";
-import { writeRows } from "./form-rows.mjs";
+import { writeRows } from "../nodes/editor/form/rows.mjs";
 import { root } from "./setup.mjs";
 
 const target = resolve(root, process.argv[2] ?? "dist");
@@ -31,7 +31,9 @@ const load = createRequire(import.meta.url);
 const { fields, credentials, settings } = /** @type {typeof import("../src/config/fields")} */ (
   load(join(dist, "src", "config", "fields.js"))
 );
-const texts = /** @type {import("./form-rows.mjs").Texts} */ (load("../locales/en-US/webhook-trigger.json"));
+const texts = /** @type {import("../nodes/editor/form/rows.mjs").Texts} */ (
+  load("../locales/en-US/webhook-trigger.json")
+);
 const markup = writeRows(readFileSync(join(root, html), "utf8"), { ...fields, ...credentials, ...settings }, texts);
 const script = bundle("nodes/webhook-trigger.editor.ts", "iife", spellOut);
 writeFileSync(

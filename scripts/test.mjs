@@ -43,9 +43,9 @@ rmSync(compiled, { recursive: true, force: true });
 let passes = 0;
 /** @type {string[]} */
 const failures = [];
-// Four files for each processor at a time, since most of them wait most of the time; where there are several runs, two of
+// Three files for each processor at a time, since most of them wait most of the time; where there are several runs, two of
 // them at a time.
-const jobs = 4 * availableParallelism();
+const jobs = 3 * availableParallelism();
 const lanes = runs.length === 1 ? [jobs] : [Math.ceil(jobs * 0.6), Math.floor(jobs * 0.4)];
 await Promise.all(lanes.map((jobs, index) => runInTurn(jobs, index === 0)));
 // At the end once more: of a long report, that is what is looked at first.

@@ -1,5 +1,5 @@
 // The fields of the node, the only place where one is declared: its default, its rule, when it is used, and its row in the
-// form, which the build writes (scripts/form-rows.mjs). The runtime and the form both read them here.
+// form, which the build writes (nodes/editor/form/rows.mjs). The runtime and the form both read them here.
 
 import { parseBlocks } from "./blocks";
 import { type JwtPreset, type KeySource, keySources, type Sender, type Settings, usesCertificate } from "../auth/senders/sender"; // prettier-ignore

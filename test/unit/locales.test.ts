@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
-import { writeRows } from "../../scripts/form-rows.mjs";
+import { writeRows } from "../../nodes/editor/form/rows.mjs";
 import { credentials, fields, settings } from "../../src/config/fields";
 import { problems } from "../../src/request/problem";
 import { root } from "../harness/package";

@@ -1,7 +1,7 @@
 /**
  * Writes the rows of the form from the tables of its fields: static ones, since Node-RED fills them in before it calls the node.
  *
- * @typedef {import("../src/config/fields").FormRow & { default?: unknown, type?: string }} Row
+ * @typedef {import("../../../src/config/fields").FormRow & { default?: unknown, type?: string }} Row
  * @typedef {{ hint: object, placeholder: object }} Texts of the catalog
  */
 
