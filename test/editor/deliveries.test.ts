@@ -389,6 +389,30 @@ describe("the tab of deliveries", () => {
     runtime.controlled.should.eql(["orders resume", "orders resume"]);
   });
 
+  it("loses no press on a cause of failures that changes between press and release, and replays it as it is then", async () => {
+    const fail = (count: number) => {
+      const group = { node: "orders", error: "no order", count, last: count };
+      const smaller = { ...group, error: "no customer", count: 1 };
+      runtime.failures = { groups: [group, smaller], causes: 2, failures: count + 1, hasMore: false };
+      return tab.publish();
+    };
+    const replay = (count: number) => tab.failures.getByRole("button", { name: `${catalogText("tab.replay", { count: String(count) })}: no order` }); // prettier-ignore
+    await fail(4);
+    await tab.unfoldFailures();
+    await pressDuring(replay(4), "mouse", async () => {
+      await fail(5);
+      await replay(5).waitFor();
+    });
+    const dialog = editor.page.getByRole("dialog");
+    await dialog.getByText(catalogText("delivery.several.ask", { count: "5" })).waitFor();
+    await editor.page.keyboard.press("Escape");
+    await pressDuring(tab.button(`${catalogText("failures.show")}: no order`), "mouse", async () => {
+      await fail(6);
+      await replay(6).waitFor();
+    });
+    await until(() => last("error") === "no order", "the error to be asked for");
+  });
+
   it("opens the delivery that is pressed, also where its row changes and others come between press and release", async () => {
     await show(summaries(3, { state: "running" }));
     await pressDuring(tab.row("event 1").locator(".webhook-deliveries-state"), "mouse", async () => {
