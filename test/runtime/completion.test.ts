@@ -251,16 +251,22 @@ describe("a followed flow", () => {
     it("is interrupted where its message was on its way to a node", async () => {
       const passing = { from: from("a"), a: handling("passes", "kept"), kept: handling("keeps") };
       await deploy(passing);
-      await following.nodeRed.interruptNextDelivery();
+      const { nodeRed } = following;
+      const { length } = nodeRed.starts;
+      await nodeRed.interruptNextDelivery();
       const first = following.send("from");
       should(await following.ending(first)).eql({ as: "interrupted" });
+      // Otherwise the deploy would take this start for its own.
+      await nodeRed.until(() => nodeRed.starts[length], "the flows to start again");
       const keeping = { from: from("a"), a: handling("keeps", "kept"), kept: handling("keeps") };
       await deploy(keeping);
       const second = following.send("from");
       await following.has("a");
-      await following.nodeRed.interruptNextDelivery();
+      const { length: before } = nodeRed.starts;
+      await nodeRed.interruptNextDelivery();
       await following.go("a", ["send", "done"]);
       should(await following.ending(second)).eql({ as: "interrupted" });
+      await nodeRed.until(() => nodeRed.starts[before], "the flows to start once more");
     });
 
     it("is interrupted where a node that goes on sends its message to one that has stopped", async () => {
