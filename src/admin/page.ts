@@ -9,10 +9,9 @@ import type { Roots } from "../config/paths";
 import { getSettings } from "../config/node-red";
 import { addRoute } from "./routes";
 
-/** Beside the compiled node. */
-const nodesFolder = join(__dirname, "..", "..", "nodes");
-const pageFolder = join(nodesFolder, "page");
-const localesFolder = join(nodesFolder, "locales");
+// The build puts them beside the file that it makes of this one.
+const pageFolder = join(__dirname, "page");
+const localesFolder = join(__dirname, "locales");
 const english = "en-US";
 
 /** Nothing but files of ours; frames only where the editor's own address is around it. */

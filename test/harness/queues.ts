@@ -7,7 +7,7 @@ import type { AttemptResult, Consumer, DeliveryQueue } from "../../src/deliverie
 import { type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../../src/config/stores";
 import { delivered as stored } from "./deliveries";
-import { compileWorker } from "./fixtures";
+import { compileFile } from "./fixtures";
 import { Listener } from "./listener";
 import { temporaryFolder } from "./package";
 import { serverIsHere, ValkeyServer } from "./valkey";
@@ -40,7 +40,7 @@ let worker: string | undefined;
 
 /** The queue in a file, whose thread is compiled. */
 export function openFile(folder: string, options: SqliteOptions = {}): SqliteQueue {
-  return new SqliteQueue(folder, { worker: (worker ??= compileWorker()), ...options });
+  return new SqliteQueue(folder, { worker: (worker ??= compileFile("src/deliveries/sqlite/worker.ts")), ...options });
 }
 
 let server: ValkeyServer | undefined;

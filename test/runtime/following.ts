@@ -1,13 +1,10 @@
 /** A Node-RED whose flows are followed from nodes that the test has send, beside nodes that do what the test says. */
-import { join } from "node:path";
 import type { AttemptResult } from "../../src/deliveries/queue";
+import { compileFile } from "../harness/fixtures";
 import { type Flow, NodeRed } from "../harness/node-red";
-import { installedModules, packageName } from "../harness/package";
 
-/** @param dist where the compiled classes of the package are; its node is not there */
-const plugin = (dist: string) => `
-const dist = ${JSON.stringify(dist)};
-const { Completion } = require(dist + "/src/flow/completion.js");
+const plugin = () => `
+const { Completion } = require(${JSON.stringify(compileFile("src/flow/completion.ts"))});
 module.exports = (RED) => {
   const completion = new Completion(RED, () => undefined);
   const tell = (trace) => process.send({ trace });
@@ -76,8 +73,7 @@ export class Following {
   #ids = 0;
 
   static async start(flow: Flow, settings: Record<string, unknown> = {}): Promise<Following> {
-    const dist = join(installedModules(), packageName, "dist");
-    const options = { flow, plugin: plugin(dist), bare: true, only: neededNodes, settings };
+    const options = { flow, plugin: plugin(), bare: true, only: neededNodes, settings };
     return new Following(await NodeRed.start(options));
   }
 

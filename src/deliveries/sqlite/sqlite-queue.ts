@@ -38,7 +38,7 @@ import {
 } from "../queue";
 import { FileThread } from "./file-thread";
 
-/** The compiled one beside the compiled queue; where TypeScript is run as it is, the worker runs it the same way. */
+/** The build puts it beside the file that it makes of this one; where TypeScript is run as it is, so is the worker. */
 const workerFile = join(__dirname, `worker${extname(__filename)}`);
 /** How many are taken in one step. */
 const maxTaken = 100;
