@@ -4,6 +4,7 @@ import type { DecodedBody } from "../request/decode";
 import type { RequestHead } from "../request/head";
 import type { Problem, Reason } from "../request/problem";
 import type { CredentialPlace } from "../request/request-info";
+import type { OutgoingRequest } from "./outgoing";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
 import type { Scheme, Source } from "./senders/sender";
@@ -50,9 +51,36 @@ export abstract class Authenticator implements CredentialPlace {
    */
   abstract checkHead(head: RequestHead, at: number, ip?: string): AuthResult;
 
+  /**
+   * Gives a request what its sender gives it: the first credential, and what is signed with it.
+   *
+   * @param _at when it is sent, in ms since the epoch
+   * @returns nothing where only the sender has the key; the reason where the request lacks what the sender signs
+   */
+  sign(_request: OutgoingRequest, _at: number): Signing | Promise<Signing> {
+    return undefined;
+  }
+
+  /** Whether it gives the secret itself. */
+  get sendsSecret(): boolean {
+    return this.scheme === undefined || this.scheme.alg === "token";
+  }
+
+  /** How long what it gives is valid, in seconds; `null` for good. */
+  get validFor(): number | null {
+    return this.scheme?.ts?.tolerance ?? null;
+  }
+
+  /** A request that was authenticated by its sender's credential may say that it is a test. */
+  markTest(head: RequestHead, authenticated: Authenticated): Authenticated {
+    return this.testCredentials.isSignedTest(head) ? { ...authenticated, isTest: true } : authenticated;
+  }
+
   /** Explains a refusal to the operator. Takes as long as some forty verifications; the caller bounds size and rate. */
   abstract explain(refused: RefusedRequestFacts): Explanation;
 }
+
+type Signing = OutgoingRequest | RefusalReason | undefined;
 
 /** The result for the head of a request, as far as it is known at once. */
 export type AuthResult = HeadResult | PendingHead;

@@ -13,12 +13,15 @@ import {
   type RefusedRequestFacts,
 } from "./authenticator";
 import { digest, digestOfPresented, isSame } from "./digest";
+import { type OutgoingRequest, setValue } from "./outgoing";
 import { testField } from "./present";
 import { fieldValues, type RequestHead } from "../request/head";
 import type { NodeTestCredentials } from "./test-credentials";
 
 export class BasicAuthenticator extends Authenticator {
   readonly #user: string;
+  /** User and password, encoded. */
+  readonly #pair: string;
   readonly #first: Buffer;
   readonly #second: Buffer | undefined;
 
@@ -28,6 +31,7 @@ export class BasicAuthenticator extends Authenticator {
     const facts = { missing: problems.passwordMissing, fields, hidden: [...fields, testField] };
     super(facts, [password, secondPassword, ...pairs], testCredentials);
     this.#user = user;
+    this.#pair = encode(`${user}:${password}`);
     // The digest of both does not reveal which of them is wrong.
     this.#first = digest(`${user}:${password}`);
     this.#second = secondPassword === "" ? undefined : digest(`${user}:${secondPassword}`);
@@ -47,6 +51,10 @@ export class BasicAuthenticator extends Authenticator {
     const presented = digestOfPresented(pair);
     if (isSame(presented, this.#first)) return byFirst;
     return this.#second && isSame(presented, this.#second) ? bySecond : undefined;
+  }
+
+  override sign(request: OutgoingRequest): OutgoingRequest {
+    return setValue(request, "header:Authorization", `Basic ${this.#pair}`);
   }
 
   explain({ head }: RefusedRequestFacts): Explanation {

@@ -1,6 +1,6 @@
 // Authentication by a JSON Web Token (RFC 7519), verified by jose.
 
-import { createHash } from "node:crypto";
+import { createHash, createSecretKey } from "node:crypto";
 import type { JWTPayload } from "jose";
 import { isObject, tryParseJson } from "../config/values";
 import type { JwtAccess } from "../config/parse";
@@ -19,7 +19,8 @@ import { toDuration } from "./diagnosis";
 import type { Handshakes } from "./handshakes";
 import type { JwtKeys } from "./jwt-keys";
 import { FetchError } from "./published";
-import { testField } from "./present";
+import { type OutgoingRequest, setValue, toHead } from "./outgoing";
+import { present, testField } from "./present";
 import { type BodyDigest, stripPadding } from "./senders/sender";
 import { fieldValues, type RequestHead } from "../request/head";
 import type { NodeTestCredentials } from "./test-credentials";
@@ -27,6 +28,8 @@ import { extractToken } from "./token";
 
 /** Clocks may differ by so many seconds. */
 const clockTolerance = 60;
+/** How long a token that is made here is valid, in seconds. */
+const tokenLifetime = 300;
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -114,6 +117,36 @@ export class JwtAuthenticator extends Authenticator {
     }
   }
 
+  override get sendsSecret(): boolean {
+    return false;
+  }
+
+  override get validFor(): number {
+    return tokenLifetime;
+  }
+
+  /** By a secret, with a token that is valid for five minutes. */
+  override async sign(request: OutgoingRequest, at: number): Promise<OutgoingRequest | undefined> {
+    const { keySource, secret, name, issuer, audience, claims, bodyDigest } = this.#access;
+    if (keySource !== "secret") return undefined;
+    const { SignJWT } = await loadJose();
+    const now = Math.floor(at / 1000);
+    const digest = bodyDigest && digestOf(bodyDigest, toHead(request), request.body);
+    const unsigned = {
+      ...claims,
+      ...(issuer !== "" && { iss: issuer }),
+      ...(audience !== "" && { aud: audience }),
+      ...(bodyDigest && digest !== undefined && { [bodyDigest.claim]: digest }),
+      iat: now,
+      exp: now + tokenLifetime,
+    };
+    const token = await new SignJWT(unsigned)
+      .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+      .sign(createSecretKey(secret, "utf8"));
+    const [value = token] = Object.values(present({ method: "header", name }, token).headers);
+    return setValue(request, `header:${name}`, value);
+  }
+
   explain({ head, body, at }: RefusedRequestFacts): Explanation {
     const { error } = this.#keys;
     if (error) return { reasons: [{ key: `fetch.${error.kind}`, values: { host: error.host } }] };
@@ -152,17 +185,21 @@ export class JwtAuthenticator extends Authenticator {
 }
 
 /** Whether the payload of a request has the digest that its token says. */
-function hasDigest(
-  claims: Claims,
-  { claim, encoding, ofQuery }: BodyDigest,
+function hasDigest(claims: Claims, described: BodyDigest, head: RequestHead, body: Buffer): boolean {
+  const { [described.claim]: digest } = claims;
+  const own = digestOf(described, head, body);
+  return typeof digest === "string" && own !== undefined && stripPadding(digest) === stripPadding(own);
+}
+
+/** The digest of the payload of a request; nothing where it is none that the sender signs. */
+function digestOf(
+  { encoding, ofQuery }: BodyDigest,
   { method, search }: RequestHead,
   body: Buffer,
-): boolean {
-  const { [claim]: digest } = claims;
+): string | undefined {
   const isByUrl = method === "GET" || method === "HEAD";
   const signed = isByUrl ? ofQuery && body.length === 0 && toObject(search) : body;
-  if (typeof digest !== "string" || !signed) return false;
-  return stripPadding(digest) === stripPadding(createHash("sha256").update(signed).digest(encoding));
+  return signed ? createHash("sha256").update(signed).digest(encoding) : undefined;
 }
 
 /** The parameters as a JSON object, which has no place for repeated ones. */

@@ -75,10 +75,13 @@ export function makeTestRequest(
   return { body: isForm ? String(form) : JSON.stringify(json), headers: { "Content-Type": type, ...headers } };
 }
 
-/** Adds a member at a path, in which numbers and `*` are places in arrays. */
-function withMember(value: unknown, [step, ...more]: readonly string[], member: string): unknown {
+/** Sets a member at a path, in which numbers and `*` are places in arrays: `*` each of them, at least one. */
+export function withMember(value: unknown, [step, ...more]: readonly string[], member: string | number): unknown {
   if (step === undefined) return member;
-  if (/^(?:\d+|\*)$/.test(step)) return [withMember(Array.isArray(value) ? value[0] : undefined, more, member)];
+  if (/^(?:\d+|\*)$/.test(step)) {
+    const items: readonly unknown[] = Array.isArray(value) && value.length > 0 ? value : [undefined];
+    return items.map((item, index) => (["*", String(index)].includes(step) ? withMember(item, more, member) : item));
+  }
   const members = { ...(value as Readonly<Record<string, unknown>> | undefined) };
   return { ...members, [step]: withMember(members[step], more, member) };
 }

@@ -19,6 +19,8 @@ export interface TestCredential {
 interface Issued {
   /** The id of the node; a deploy may replace its endpoint. */
   readonly node: string;
+  /** Whether the request needs no other credential. */
+  readonly isProof: boolean;
   readonly token: string;
   readonly digest: Buffer;
   port?: number;
@@ -31,11 +33,14 @@ const none: readonly string[] = [];
 export class TestCredentials {
   readonly #issued = new Set<Issued>();
 
-  /** @param node the id of the node that accepts it */
-  issue(node: string): TestCredential {
+  /**
+   * @param node the id of the node that accepts it
+   * @param isProof whether its request has no other credential; else it only says that the request is a test
+   */
+  issue(node: string, isProof = true): TestCredential {
     // 30 bytes are 40 characters in base64url (RFC 4648 §5).
     const token = randomBytes(30).toString("base64url");
-    const issued: Issued = { node, token, digest: digest(token) };
+    const issued: Issued = { node, isProof, token, digest: digest(token) };
     this.#issued.add(issued);
     return { token, leaveBy: (port) => (issued.port = port), revoke: () => this.#issued.delete(issued) };
   }
@@ -68,19 +73,33 @@ export class NodeTestCredentials {
    * @param request identifies the request, which is asked again after a deploy
    */
   accept(presented: Buffer, request: object): boolean {
-    for (const issued of this.#issued) {
-      if (issued.node !== this.#node || !isSame(presented, issued.digest)) continue;
-      issued.usedBy ??= request;
-      return issued.usedBy === request;
-    }
-    return false;
+    return this.#find(presented, request)?.isProof === true;
   }
 
-  /** Whether a request has a test credential in the header field for it. */
-  isTest({ rawHeaders }: RequestHead): boolean {
+  /** Whether a request has a test credential in the header field for it, and needs no other one. */
+  isTest(head: RequestHead): boolean {
+    return this.#findIn(head)?.isProof === true;
+  }
+
+  /** Whether a request that has a credential of its sender says that it is a test. */
+  isSignedTest(head: RequestHead): boolean {
+    return this.#findIn(head)?.isProof === false;
+  }
+
+  #findIn({ rawHeaders }: RequestHead): Issued | undefined {
+    // Called for each request.
+    if (this.#issued.size === 0) return undefined;
     const [presented, ...more] = fieldValues(rawHeaders, testField);
-    if (presented === undefined || more.length > 0) return false;
-    return this.accept(digestOfPresented(presented), rawHeaders);
+    if (presented === undefined || more.length > 0) return undefined;
+    return this.#find(digestOfPresented(presented), rawHeaders);
+  }
+
+  /** The one that is presented, unless another request has used it. */
+  #find(presented: Buffer, request: object): Issued | undefined {
+    const found = [...this.#issued].find(({ node, digest: own }) => node === this.#node && isSame(presented, own));
+    if (!found) return undefined;
+    found.usedBy ??= request;
+    return found.usedBy === request ? found : undefined;
   }
 
   /** To be redacted as the token is. */

@@ -16,6 +16,8 @@ import {
 import { explainToken } from "./diagnosis";
 import { digest, digestOfPresented, isSame } from "./digest";
 import type { Handshakes } from "./handshakes";
+import { type OutgoingRequest, setValue } from "./outgoing";
+import { present, testField } from "./present";
 import { TestCredentials } from "./test-credentials";
 
 export class TokenAuthenticator extends Authenticator {
@@ -32,7 +34,7 @@ export class TokenAuthenticator extends Authenticator {
     const field = name.toLowerCase();
     const fields = method === "header" ? [field] : [];
     const parameter = method === "query" ? name : undefined;
-    const facts = { missing: problems.tokenMissing, fields, hidden: fields, parameter };
+    const facts = { missing: problems.tokenMissing, fields, hidden: [...fields, testField], parameter };
     super({ ...facts, handshakeMethods: handshakes?.methods ?? [] }, [token, secondToken], testCredentials);
     this.#access = access;
     this.#field = field;
@@ -52,6 +54,12 @@ export class TokenAuthenticator extends Authenticator {
     const [token, ...repeated] = presented;
     if (token === undefined || repeated.length > 0) return problems.tokenInvalid;
     return this.#admit(token, rawHeaders) ?? problems.tokenInvalid;
+  }
+
+  override sign(request: OutgoingRequest): OutgoingRequest {
+    const { method, name, token } = this.#access;
+    const [value = token] = Object.values(present({ method, name }, token).headers);
+    return setValue(request, `${method}:${name}`, value);
   }
 
   explain({ head }: RefusedRequestFacts): Explanation {

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { mock } from "node:test";
 import should from "should";
+import type { Scheme } from "../../src/auth/senders/sender";
 import { seed } from "../harness/property";
 import { signers } from "../harness/signers";
-import { outcomeOf, schemeOf, type Setup } from "../harness/verification";
+import { authenticatorFor, outcomeOf, schemeOf, type Setup } from "../harness/verification";
 import { libraries, type Library, type Sent } from "./libraries";
 
 /** When all requests come, in seconds since the epoch. */
@@ -13,6 +14,7 @@ const runs = { seed, numRuns: 30 };
 /** A library beside the node, which both verify the same requests. */
 class Comparison {
   readonly bodies: fc.Arbitrary<Buffer>;
+  readonly scheme: Scheme;
   readonly #library: Library;
   readonly #setup: Setup;
   readonly #secret: string;
@@ -22,6 +24,7 @@ class Comparison {
     const { secrets, publicUrl = "" } = signers[library.sender];
     this.#secret = secrets[0] ?? "";
     const scheme = schemeOf(library.sender, publicUrl);
+    this.scheme = scheme;
     this.#setup = { scheme, secrets: { first: this.#secret }, publicUrl, sender: library.sender };
     this.bodies = library.takesBytes
       ? fc.uint8Array({ minLength: 1, maxLength: 200 }).map((bytes) => Buffer.from(bytes))
@@ -45,6 +48,18 @@ class Comparison {
   async signed(bytes: Buffer, sign: NonNullable<Library["sign"]>): Promise<Sent> {
     const { search, body } = this.sent(bytes);
     return { fields: await sign({ body, at: now, id: "msg_1" }, this.#secret), search, body };
+  }
+
+  /** The same, signed by the node for the sender. */
+  async signedByNode(bytes: Buffer): Promise<Sent> {
+    const { search, body, fields } = this.sent(bytes, now - 1);
+    const [type] = fields.filter(([name]) => name === "Content-Type");
+    const { publicUrl = "" } = this.#setup;
+    const authenticator = authenticatorFor(this.#library.sender, { secret: this.#secret, settings: { publicUrl } });
+    const request = { method: "POST", search, headers: type ? Object.fromEntries([type]) : {}, body };
+    const signed = await authenticator.sign(request, now * 1000);
+    if (!signed || "kind" in signed) throw new Error(signed?.kind);
+    return { ...signed, fields: Object.entries(signed.headers) };
   }
 
   /** Copies of a request with one character of its signature, its body or its time replaced. */
@@ -120,6 +135,16 @@ describe("signatures beside the senders' own libraries", () => {
       };
       await fc.assert(fc.asyncProperty(comparison.bodies, fc.nat(10_000), holds), runs);
     });
+
+    // Of the others, only the sender has the key.
+    if (/^hmac|^code/.test(comparison.scheme.alg)) {
+      it(`${name} accepts what the node signs as ${sender}`, async () => {
+        const holds = async (bytes: Buffer) => {
+          should(await comparison.verdicts(await comparison.signedByNode(bytes))).eql(both);
+        };
+        await fc.assert(fc.asyncProperty(comparison.bodies, holds), runs);
+      });
+    }
 
     it(`${name} and the node refuse what another account of ${sender} signs`, async () => {
       should(await comparison.verdicts(comparison.sent(Buffer.from("{}"), now, 1))).eql(neither);

@@ -8,8 +8,8 @@ interface SignatureAlgorithm {
   /** Of a signature, where it does not vary. */
   readonly bytes?: number;
   takesKey(key: KeyObject): boolean;
-  /** Whether the key is the sender's own, which signs nothing here. */
-  readonly isAsymmetric?: true;
+  /** Missing where the key is the sender's own, which signs nothing here. */
+  readonly sign?: (key: KeyObject, message: readonly Buffer[]) => Buffer;
   /**
    * @param message its parts in order
    * @returns whether a signature is the message's
@@ -20,23 +20,26 @@ interface SignatureAlgorithm {
 const isSecret = (key: KeyObject) => key.type === "secret";
 
 /** RFC 2104. */
-function hmac(hash: string, bytes: number): SignatureAlgorithm {
+function hmac(hash: string, bytes: number) {
+  const sign = (key: KeyObject, message: readonly Buffer[]) => {
+    const mac = createHmac(hash, key);
+    for (const part of message) mac.update(part);
+    return mac.digest();
+  };
   return {
     bytes,
     takesKey: isSecret,
+    sign,
     compare(key, message) {
-      const mac = createHmac(hash, key);
-      for (const part of message) mac.update(part);
-      const digest = mac.digest();
+      const digest = sign(key, message);
       return (signature) => signature.length === digest.length && timingSafeEqual(signature, digest);
     },
-  };
+  } satisfies SignatureAlgorithm;
 }
 
 function asymmetric(hash: string | null, takesKey: SignatureAlgorithm["takesKey"]): SignatureAlgorithm {
   return {
     takesKey,
-    isAsymmetric: true,
     compare(key, message) {
       const whole = Buffer.concat(message);
       return (signature) => verify(hash, whole, key, signature);
@@ -55,6 +58,7 @@ export const signatureAlgorithms: Readonly<Record<Algorithm, SignatureAlgorithm>
   // HMAC-SHA1 with the Auth Token, or HMAC-SHA256 with a shared key: the length of the signature tells.
   "code:twilio": {
     takesKey: isSecret,
+    sign: hmacSha1.sign,
     compare: (key, message) => (signature) =>
       (signature.length === 20 ? hmacSha1 : hmacSha256).compare(key, message)(signature),
   },
@@ -68,6 +72,7 @@ export const signatureAlgorithms: Readonly<Record<Algorithm, SignatureAlgorithm>
   // The signature is the secret itself.
   token: {
     takesKey: isSecret,
+    sign: (key) => key.export(),
     compare(key) {
       const own = digest(key.export());
       return (token) => isSame(digest(token), own);

@@ -1,5 +1,6 @@
 // Authentication by signature.
 
+import { randomUUID } from "node:crypto";
 import type { SignatureAccess } from "../../config/parse";
 import type { BrokenRule } from "../../config/fields";
 import type { DecodedBody } from "../../request/decode";
@@ -11,9 +12,11 @@ import {
   byTest,
   type Explanation,
   type PendingVerification,
+  type RefusalReason,
   type RefusedRequestFacts,
 } from "../authenticator";
 import { Handshakes } from "../handshakes";
+import { type OutgoingRequest, toHead } from "../outgoing";
 import { testField } from "../present";
 import { type Scheme, schemeForSecret } from "../senders/sender";
 import { type SenderId, senders } from "../senders/table";
@@ -23,6 +26,7 @@ import { maxReadBytes } from "../request-values";
 import type { RequestHead } from "../../request/head";
 import { findFormKind } from "../../request/media-types";
 import { parseHandshakes, parseScheme, settleScheme } from "./scheme";
+import { signRequest } from "./sign-request";
 import { Verifier } from "./verifier";
 
 /** @returns the rule that keeps the endpoint closed */
@@ -103,6 +107,11 @@ class SignatureAuthenticator extends Authenticator {
   #findVerifier(head: RequestHead): Verifier | undefined {
     const { verifier, formVerifier } = this.#signing;
     return formVerifier && findFormKind(head) ? formVerifier : verifier;
+  }
+
+  override sign(request: OutgoingRequest, at: number): OutgoingRequest | RefusalReason | undefined {
+    const verifier = this.#findVerifier(toHead(request));
+    return verifier && signRequest(verifier, request, { at, id: randomUUID() });
   }
 
   explain(refused: RefusedRequestFacts): Explanation {

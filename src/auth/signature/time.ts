@@ -19,6 +19,16 @@ export function judgeTime(
   return isNear ? sentAt : { kind: "timeOutside", source, seconds, tolerance };
 }
 
+/**
+ * Writes a timestamp as senders do.
+ *
+ * @param at in ms since the epoch
+ */
+export function formatTime(at: number, unit: TimeUnit): string {
+  if (unit === "iso8601") return new Date(at).toISOString();
+  return String(unit === "s" ? Math.floor(at / 1000) : at);
+}
+
 /** RFC 3339 §5.6, with up to nine digits of a fraction. */
 const rfc3339 =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))[Tt]((?:[01]\d|2[0-3]):[0-5]\d:)([0-5]\d|60)(\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;

@@ -107,6 +107,20 @@ export class Verifier {
   }
 
   /**
+   * The signature that the sender would make of a request, by the first secret.
+   *
+   * @param head with all that the sender puts there besides
+   * @returns nothing where only the sender has the key; the reason where the request lacks what is signed
+   */
+  makeSignature(head: RequestHead, body: DecodedBody): Buffer | RefusalReason | undefined {
+    const { sign } = signatureAlgorithms[this.scheme.alg];
+    const [first] = this.keys;
+    if (!sign || !first) return undefined;
+    const messages = new SignatureCheck(this, head, 0).listMessages(body);
+    return isReason(messages) ? messages : sign(first.key, messages[0] ?? []);
+  }
+
+  /**
    * HMAC-SHA256 (RFC 2104) of a text, for handshakes. It is a signature of a text that a stranger may choose: the text
    * must be restricted, or its sender verified.
    *
@@ -114,7 +128,7 @@ export class Verifier {
    */
   mac(text: string, credential: Credential): Buffer | undefined {
     const key = this.keys.find((each) => each.credential === credential)?.key;
-    if (!key || signatureAlgorithms[this.scheme.alg].isAsymmetric) return undefined;
+    if (!key || !signatureAlgorithms[this.scheme.alg].sign) return undefined;
     return createHmac("sha256", key).update(text).digest();
   }
 }
@@ -155,13 +169,12 @@ class SignatureCheck {
 
   /** @param body as the flow will get it; missing where the result does not depend on it */
   verify(body = this.#body): Authenticated | RefusalReason {
-    this.#body = body;
-    this.#values = new RequestValues(this.#head, body);
+    this.#read(body);
     const { scheme, keys } = this.#verifier;
     const algorithm = signatureAlgorithms[scheme.alg];
     const signatures = this.#readSignatures();
     if (isReason(signatures)) return signatures;
-    const messages = scheme.alg === "code:twilio" ? this.#listTwilioMessages() : this.#composeMessage();
+    const messages = this.#listMessages();
     if (isReason(messages)) return messages;
     const used = keys.find(({ key }) =>
       messages.some((message) => {
@@ -175,6 +188,21 @@ class SignatureCheck {
     if (isReason(sentAt)) return sentAt;
     const { credential } = used;
     return sentAt === undefined ? { credential } : { credential, sentAt };
+  }
+
+  /** What its sender has signed: of one message, there may be several spellings. */
+  listMessages(body: DecodedBody): Buffer[][] | RefusalReason {
+    this.#read(body);
+    return this.#listMessages();
+  }
+
+  #read(body: DecodedBody): void {
+    this.#body = body;
+    this.#values = new RequestValues(this.#head, body);
+  }
+
+  #listMessages(): Buffer[][] | RefusalReason {
+    return this.#verifier.scheme.alg === "code:twilio" ? this.#listTwilioMessages() : this.#composeMessage();
   }
 
   #composeMessage(): Buffer[][] | RefusalReason {

@@ -1,5 +1,5 @@
 import should from "should";
-import type { Authenticated } from "../../../src/auth/authenticator";
+import type { Authenticated, Authenticator } from "../../../src/auth/authenticator";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
 import { findJwtPreset, isRecipeId, isSenderId, type KnownId, recipeIds, recipes, senderIds, senders } from "../../../src/auth/senders/table"; // prettier-ignore
 import { readSenderDelivery, RequestValues } from "../../../src/auth/request-values";
@@ -58,6 +58,23 @@ describe("a request of each name in the list of senders", () => {
       should(await credentialOf(request, change(request.secret))).not.equal("first");
     });
 
+    it(`is what the node makes of it by the same key: ${request.of.join(", ")}`, async () => {
+      const { at, secret, body, headers, method = "POST", search = "" } = request;
+      const fields = headers.flatMap((name, index): [string, string][] => index % 2 ? [] : [[name, headers[index + 1] ?? ""]]);
+      const sent = { method, search, headers: Object.fromEntries(fields), body: Buffer.from(body) };
+      const made = await authenticatorOf(request, secret)?.sign(sent, at * 1000);
+      // Only the sender has the key, or each token is another one.
+      if (!made || findJwtPreset(request.sender)) return;
+      if ("kind" in made) throw new Error(made.kind);
+      should({ search: made.search, body: String(made.body) }).eql({ search, body });
+      // A time may be written in several ways.
+      if (isSenderId(request.sender) && senders[request.sender].scheme.ts?.unit === "iso8601") return;
+      // Hexadecimal digits have no letter case, a list may have blanks; besides, it may have signed by another secret.
+      const all = Object.values(sent.headers).join("\n").toLowerCase().replaceAll(", ", ",");
+      const isOther = (value: string) => !all.includes(value.toLowerCase().replaceAll(", ", ","));
+      Object.values(made.headers).filter(isOther).should.eql([]);
+    }); // prettier-ignore
+
     it(`has its events and its id where the row says: ${request.of.join(", ")}`, () => {
       const { sender, body, events = [], id } = request;
       const head = toHead(request);
@@ -90,6 +107,13 @@ function toHead({ method = "POST", search = "", headers }: NamedRequest) {
 /** The credential of the node by which it accepts a request; nothing where it refuses it. */
 async function credentialOf(request: NamedRequest, secret: string): Promise<string | undefined> {
   const { at, body } = request;
+  const authenticator = authenticatorOf(request, secret);
+  const verdict = authenticator && (await judgeRequest(authenticator, toHead(request), body, at * 1000));
+  return (verdict as Partial<Authenticated> | undefined)?.credential;
+}
+
+/** Nothing where the secret has not the format of the sender's. */
+function authenticatorOf(request: NamedRequest, secret: string): Authenticator | undefined {
   const config = parseConfig(
     { relativePath: "/a", sender: request.sender, ...methodOf(request.sender as KnownId), ...request.fields },
     { token: secret, secret, user: "user", password: secret },
@@ -97,9 +121,7 @@ async function credentialOf(request: NamedRequest, secret: string): Promise<stri
   );
   if ("rule" in config) throw new Error(config.rule);
   const authenticator = createAuthenticator(config);
-  if ("rule" in authenticator) return undefined;
-  const verdict = await judgeRequest(authenticator, toHead(request), body, at * 1000);
-  return (verdict as Partial<Authenticated>).credential;
+  return "rule" in authenticator ? undefined : authenticator;
 }
 
 /** As the form fills it in. */
