@@ -6,7 +6,8 @@ import { pushChanges, serveDeliveries } from "../src/admin/deliveries-api";
 import type { NodeHealth } from "../src/admin/node-health";
 import { Observers } from "../src/admin/observers";
 import { servePage } from "../src/admin/page";
-import { addRoute } from "../src/admin/routes";
+import { addRoute, notFound } from "../src/admin/routes";
+import { readSamples } from "../src/admin/samples";
 import { sendTestRequest } from "../src/admin/test-requests";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { KeptPublications } from "../src/auth/published";
@@ -95,6 +96,10 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
   const testCredentials = new TestCredentials();
   const testServices = { deployGate, nodes: observers.nodes, stores, testCredentials };
   addRoute(RED, "post", ":id/test", async (request) => ({ body: await sendTestRequest(RED, testServices, request) }));
+  addRoute(RED, "get", "samples/:id", async ({ params: { id } }) => {
+    const samples = await readSamples(id);
+    return samples ? { body: { samples } } : notFound;
+  });
   const missed = new MissedRequests(RED, {
     registry,
     report: (delivery) => stores.recordMissed(delivery),

@@ -59,17 +59,20 @@ cpSync(join(root, "node_modules", "preact", "LICENSE"), join(dist, "nodes", "LIC
 
 // The thread of the store reads it.
 cpSync(join(root, "src", "deliveries", "sqlite", "schema.sql"), join(dist, "nodes", "schema.sql"));
+// Read when they are asked for.
+cpSync(join(root, "src", "admin", "samples"), join(dist, "nodes", "samples"), { recursive: true });
 // Node-RED looks for these beside the compiled node only.
 for (const folder of ["icons", "locales"]) {
   cpSync(join(root, folder), join(dist, "nodes", folder), { recursive: true });
 }
 
 // A third of the texts would be indentation.
-const locales = join(dist, "nodes", "locales");
-for (const path of readdirSync(locales, { encoding: "utf8", recursive: true }).filter((path) => extname(path) !== "")) {
-  const file = join(locales, path);
-  const text = readFileSync(file, "utf8");
-  writeFileSync(file, path.endsWith(".json") ? JSON.stringify(JSON.parse(text)) : withoutIndentation(text));
+for (const folder of [join(dist, "nodes", "locales"), join(dist, "nodes", "samples")]) {
+  const paths = readdirSync(folder, { encoding: "utf8", recursive: true }).filter((path) => extname(path) !== "");
+  for (const file of paths.map((path) => join(folder, path))) {
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, file.endsWith(".json") ? JSON.stringify(JSON.parse(text)) : withoutIndentation(text));
+  }
 }
 
 rmSync(target, { recursive: true, force: true });

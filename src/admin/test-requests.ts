@@ -2,12 +2,16 @@
 
 import type { Express, Request } from "express";
 import type { NodeAPI } from "node-red";
+import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { type IncomingHttpHeaders, request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
-import { joinQueries, makeTestRequest, messageField, present, testField, testQuery } from "../auth/present";
-import type { Sender } from "../auth/senders/sender";
+import type { Authenticator } from "../auth/authenticator";
+import { toReason } from "../auth/diagnosis";
+import { type OutgoingRequest, readOutgoing, setValue } from "../auth/outgoing";
+import { messageField, present, testField } from "../auth/present";
+import { readSenderDelivery } from "../auth/request-values";
 import { isSenderId, senders } from "../auth/senders/table";
 import type { TestCredential, TestCredentials } from "../auth/test-credentials";
 import { getRoots, getServer } from "../config/node-red";
@@ -17,26 +21,18 @@ import { normalisePath } from "../config/paths";
 import { isObject, tryParseJson } from "../config/values";
 import type { BrokenRule } from "../config/fields";
 import { fillParameters } from "../request/path-patterns";
-import { findProblem } from "../request/problem";
-import { findDelivery } from "../deliveries/lists";
+import { findProblem, type Problem, type Reason } from "../request/problem";
 import { type DeployGate, holdTimeoutMs } from "../flow/deploy-gate";
+import { findEvent } from "../flow/filter";
 import { findOutput } from "../flow/message";
 import type { DeliveryStores } from "../flow/stores";
 import type { NodeHealths } from "./node-health";
+import { composeTest, parseAskedTest } from "./test-parts";
 
 /** How long a reply may take, in ms: longer than a request may be held during a deploy. */
 const maxWaitMs = holdTimeoutMs + 5000;
 /** How many characters of a reply are read. */
 const maxAnswerBytes = 10_000;
-
-/** The body of a test request with the fields needed to read it, and the query of one by GET. */
-interface TestSample {
-  readonly body: string | Buffer;
-  /** Without its question mark. */
-  readonly query: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly event: string | undefined;
-}
 
 interface TestServices {
   readonly deployGate: DeployGate;
@@ -46,10 +42,10 @@ interface TestServices {
 }
 
 /**
- * Sends a test request through the real endpoint and everything in front of it. Since something else may answer, it
- * carries a test credential instead of the token.
+ * Sends a test request through the real endpoint and everything in front of it: signed as its sender does, if that is
+ * asked for and possible. Else it has a test credential instead of the node's own, since something else may answer.
  *
- * @param asked names a delivery if its body is to be sent instead of the default one
+ * @throws {BadRequest}
  */
 export async function sendTestRequest(
   RED: NodeAPI,
@@ -57,7 +53,7 @@ export async function sendTestRequest(
   asked: Request<{ id: string }>,
 ): Promise<TestResult> {
   const { id } = asked.params;
-  const { delivery } = (asked.body ?? {}) as { delivery?: unknown };
+  const test = parseAskedTest(asked.body);
   // During a deploy nodes come and go.
   if (!(await deployGate.wait())) return { outcome: "deploying" };
   const health = nodes.get(id);
@@ -65,20 +61,28 @@ export async function sendTestRequest(
   if (health?.breach) return { outcome: "closed", ...health.breach };
   if (!health?.running) return { outcome: "notDeployed" };
   if (!health.isOpen) return { outcome: "taken" };
-  const { config } = health.running;
-  const usual = {
-    ...makeTestRequest(isSenderId(config.sender) ? senders[config.sender] : {}, config.events),
-    query: testQuery,
-    event: config.events[0],
-  };
-  const sample = delivery === undefined ? usual : await findSample(stores, id, delivery, config);
-  if (!sample) return { outcome: "deliveryGone" };
-  const testCredential = testCredentials.issue(id);
+  const { config, authenticator, methodNotAllowed } = health.running;
+  const unsigned = await composeTest(test, id, config, stores);
+  if (!unsigned) return { outcome: "deliveryGone" };
+  const signed = test.sign ? await authenticator.sign(unsigned, Date.now()) : undefined;
+  if (signed && "kind" in signed) return { outcome: "unsignable", reasons: [toReason(signed)] };
+  if (!test.send) return describePrepared(authenticator, signed);
+  const testCredential = testCredentials.issue(id, signed === undefined);
+  const { token } = testCredential;
+  const request = signed ? setValue(signed, `header:${testField}`, token) : addToken(unsigned, config, token);
+  const startedAt = performance.now();
   try {
-    const result = await send(RED, config, testCredential, asked, sample);
+    const replied = await send(RED, config, testCredential, asked, request);
+    const milliseconds = Math.round(performance.now() - startedAt);
+    const result: TestResult = {
+      ...describeResult(replied, methodNotAllowed, signed !== undefined),
+      signed: signed !== undefined,
+      milliseconds,
+      reply: describeReply(replied, authenticator),
+    };
     if (result.outcome === "accepted" && config.guaranteed && stores.paused(id))
       return { ...result, outcome: "stored" };
-    return result.id === undefined ? result : { ...result, ...findLeft(config, sample) };
+    return result.id === undefined ? result : { ...result, ...findLeft(config, request) };
   } catch {
     return { outcome: "unreachable" };
   } finally {
@@ -88,57 +92,45 @@ export async function sendTestRequest(
 
 /** Where the message has left the node; nothing where there is one output for all. */
 function findLeft(
-  { events, outputPerEvent }: WebhookConfig,
-  { event }: TestSample,
+  { sender, events, outputPerEvent }: WebhookConfig,
+  request: OutgoingRequest,
 ): Pick<TestResult, "output" | "event"> {
-  const output = findOutput(events, event);
-  return outputPerEvent ? { output: output + 1, event: events[output] } : {};
+  if (!outputPerEvent) return {};
+  const told = readSenderDelivery(isSenderId(sender) ? senders[sender] : {}, readOutgoing(request)).events;
+  const output = findOutput(
+    events,
+    told.find((event) => findEvent(events, event) !== -1),
+  );
+  return { output: output + 1, event: events[output] };
 }
 
-/** Only of the same node. */
-async function findSample(
-  { lists }: DeliveryStores,
-  node: string,
-  id: unknown,
-  config: WebhookConfig,
-): Promise<TestSample | undefined> {
-  const found = typeof id === "string" ? await findDelivery(lists, id).catch(() => undefined) : undefined;
-  if (found?.stored.delivery.node !== node) return undefined;
-  const { delivery, body } = found.stored;
-  const names = [...listFilterFields(config), ...(delivery.isJson ? [] : ["content-type", "content-encoding"])];
-  const fields = Object.entries(delivery.head.headers).filter(([name]) => names.includes(name));
-  const headers = Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
-  if (delivery.isJson) headers["content-type"] = "application/json";
-  return { body, query: delivery.head.search, headers, event: delivery.webhook?.event };
+/** With the test credential in the place of the token, or in a header field of its own. */
+function addToken(request: OutgoingRequest, { access }: WebhookConfig, token: string): OutgoingRequest {
+  if (access.method !== "header" && access.method !== "query") return setValue(request, `header:${testField}`, token);
+  const [value = token] = Object.values(present(access, token).headers);
+  return setValue(request, `${access.method}:${access.name}`, value);
 }
 
-/** The names of the header fields that the filter looks at. */
-function listFilterFields({ sender, conditions }: WebhookConfig): string[] {
-  const { events = [] }: Pick<Sender, "events"> = isSenderId(sender) ? senders[sender] : {};
-  const places = [...events, ...conditions.map(({ place }) => place)];
-  return places.flatMap((place) => {
-    if (place.startsWith("ce:")) return ["content-type", place.replace("ce:", "ce-")];
-    return place.startsWith("header:") ? place.slice("header:".length).toLowerCase() : [];
-  });
+/** A reply as it came. */
+interface Replied {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Its beginning. */
+  readonly text: string;
+  readonly isCut: boolean;
 }
 
 /** @param asked the request of the editor: HTTP nodes are most likely reached in the same way */
 async function send(
   RED: NodeAPI,
-  { path, methods, access, reply }: WebhookConfig,
+  { path, reply }: WebhookConfig,
   testCredential: TestCredential,
   asked: Request,
-  { body, headers: ofBody, query }: TestSample,
-): Promise<TestResult> {
+  { method, search, headers, body }: OutgoingRequest,
+): Promise<Replied> {
   const server = getServer(RED);
   const address = server?.address();
-  if (!server || !address) return { outcome: "unreachable" };
-  const { token } = testCredential;
-  const { headers, search } =
-    access.method === "header" || access.method === "query"
-      ? present(access, token)
-      : { headers: { [testField]: token }, search: "" };
-  const [method = ""] = methods;
+  if (!server || !address) throw new Error("no server");
   // A server may have an app for each name.
   const { host } = asked.headers;
   const options: RequestOptions & { rejectUnauthorized: boolean } = {
@@ -150,8 +142,13 @@ async function send(
       getNodeRoot(RED, asked.originalUrl) +
       // No other node has a path with these values.
       fillParameters(path, () => `test-${randomBytes(4).toString("hex")}`) +
-      (method === "GET" ? joinQueries(search, query) : search),
-    headers: { ...(method !== "GET" && ofBody), ...(host !== undefined && { Host: host }), ...headers },
+      (search === "" ? "" : `?${search}`),
+    headers: {
+      ...headers,
+      ...(host !== undefined && { Host: host }),
+      // Node.js leaves it out with DELETE.
+      ...(method !== "GET" && { "Content-Length": body.length }),
+    },
     agent: false,
     signal: AbortSignal.timeout(maxWaitMs + (reply.by === "flow" ? reply.timeoutMs : 0)),
     // The certificate is for the public name of this process.
@@ -164,7 +161,10 @@ async function send(
         text += chunk;
         if (text.length > maxAnswerBytes) response.destroy();
       });
-      response.on("close", () => resolve(describeResult(response.statusCode ?? 0, response.headers, text)));
+      response.on("close", () => {
+        const isCut = text.length > maxAnswerBytes;
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text, isCut });
+      });
     });
     sent.on("socket", (socket) => {
       socket.once("connect", () => socket.localPort !== undefined && testCredential.leaveBy(socket.localPort));
@@ -222,6 +222,10 @@ type TestOutcome =
   | "filtered"
   /** The endpoint refused the request. */
   | "refused"
+  /** It lacks what the sender signs. */
+  | "unsignable"
+  /** It is signed, and was not to be sent. */
+  | "prepared"
   /** `httpNodeAuth` refused the request. */
   | "blocked"
   /** The endpoint refused the test credential. */
@@ -248,14 +252,63 @@ export interface TestResult {
   /** The rule that keeps the endpoint closed, and its value. */
   rule?: BrokenRule;
   value?: string;
+  /** Whether it was signed as the sender does; missing where it was not sent. */
+  signed?: boolean;
+  /** From the request to the end of the reply; missing where there was none. */
+  milliseconds?: number;
+  reply?: TestReply;
+  /** What it lacks: keys under `whyNot` in the message catalog. */
+  reasons?: readonly Reason[];
+  /** The request as the sender would send it now. */
+  request?: PreparedRequest;
 }
 
-function describeResult(status: number, headers: IncomingHttpHeaders, body: string): TestResult {
-  const problem = findProblem(body);
+/** A reply to a test request, without the node's secrets. */
+interface TestReply {
+  /** Its content type; `null` where it has none. */
+  readonly type: string | null;
+  readonly body: string;
+  readonly truncated: boolean;
+}
+
+/** A signed request, for other programs. */
+export interface PreparedRequest extends Pick<OutgoingRequest, "method" | "headers"> {
+  readonly query: string;
+  readonly body: string;
+  readonly encoding: "utf8" | "base64";
+  /** For how long its signature is, in seconds; `null` for good. */
+  readonly validFor: number | null;
+}
+
+/** Not what has the secret itself in it. */
+function describePrepared(authenticator: Authenticator, signed: OutgoingRequest | undefined): TestResult {
+  if (!signed || authenticator.sendsSecret) return { outcome: "prepared", signed: false };
+  const { method, search: query, headers, body } = signed;
+  const encoding = isUtf8(body) ? "utf8" : "base64";
+  const { validFor } = authenticator;
+  const request = { method, query, headers, body: body.toString(encoding), encoding, validFor } as const;
+  return { outcome: "prepared", signed: true, request };
+}
+
+function describeReply({ headers, text, isCut }: Replied, { redactor }: Authenticator): TestReply {
+  return {
+    type: headers["content-type"] ?? null,
+    body: redactor.redact(text).slice(0, maxAnswerBytes),
+    truncated: isCut,
+  };
+}
+
+/** @param isSigned whether the endpoint has not refused a test credential */
+function describeResult(
+  { status, headers, text: body }: Replied,
+  methodNotAllowed: Problem,
+  isSigned: boolean,
+): TestResult {
+  const problem = body === methodNotAllowed.body ? methodNotAllowed : findProblem(body);
   const given = headers[messageField.toLowerCase()];
   if (typeof given === "string") return { outcome: problem ? "unanswered" : "answered", status, id: given };
   // The test credential was right when it left.
-  if (problem?.status === 401) return { outcome: "tokenRefused", status };
+  if (problem?.status === 401 && !isSigned) return { outcome: "tokenRefused", status };
   if (problem) return { outcome: "refused", status, problem: problem.name };
   const parsed = status === 200 ? tryParseJson(body) : undefined;
   // Something else may have replied.

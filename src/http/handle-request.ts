@@ -86,7 +86,8 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
       return refuse(arrived, endpoint, authenticator.missing, { body });
     }
     if (isPreview(arrived)) return sendReply(arrived.request, arrived.response, noContent);
-    const problem = await accept(arrived, received, verdict, services);
+    const authenticated = authenticator.markTest(arrived.head, verdict);
+    const problem = await accept(arrived, received, authenticated, services);
     if (problem) refuse(arrived, findCurrent(), problem, { body });
   } catch (cause) {
     refuse(arrived, findCurrent(), problems.unforeseen, { body, cause });

@@ -19,6 +19,7 @@ const operator = { Authorization: "Bearer *", ...json };
 const flow = tab(
   webhook("orders", "/orders", { ignoreDuplicates: true, duplicateKey: "header:X-Id" }),
   webhook("split", "/split", { sender: "github", verificationMethod: "signature", credentials: { secret: "key" }, events: ["push"], outputPerEvent: true }),
+  webhook("adyen", "/adyen", { sender: "adyen", verificationMethod: "signature", credentials: { secret: "ab12" } }),
   webhook("two", "/two", { credentials: { token, secondToken: token.toUpperCase() } }),
   webhook("local", "/local", { allowFrom: "192.0.2.1" }),
   webhook("late", "/late", { reply: "flow", replyTimeout: 1 }),
@@ -95,6 +96,15 @@ function rowsOf({ accepted, refused, running, all }: Met): Row[] {
     ["post {node}/test", 200, { id: "closed" }],
     ["post {node}/test", 200, { id: "split" }],
     ["post {node}/test", 200],
+    ["post {node}/test", 200, { id: "split", body: { sample: "Push to a branch", send: false } }],
+    [
+      "post {node}/test",
+      200,
+      { id: "adyen", body: { method: "POST", headers: json, body: "e30=", encoding: "base64" } },
+    ],
+    ["post {node}/test", 400, { id: "orders", body: { sample: "Push to a branch" } }],
+    ["get samples/{sender}", 200, { id: "github" }],
+    ["get samples/{sender}", 404],
     ...["orders", "two", "local", "late", "notion"].map((node): Row => ["get {node}/lastRequest", 200, { id: node }]),
     ["get {node}/lastRequest", 404],
     ["post {node}/secret", 200, { id: "notion" }],

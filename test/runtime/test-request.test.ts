@@ -101,7 +101,7 @@ describe("a test request", () => {
       rows.push(["paused", 503, "paused"]);
     }
     for (const [id, status, problem] of rows) {
-      should((await sendTest(nodeRed(), id)).json).eql({ outcome: "refused", status, problem });
+      should((await sendTest(nodeRed(), id)).json).containEql({ outcome: "refused", status, problem });
     }
   });
 
@@ -140,7 +140,7 @@ describe("a test request behind middleware", () => {
       ["hidden", { outcome: "notFound", status: 404 }],
       ["robbed", { outcome: "tokenRefused", status: 401 }],
     ] as const) {
-      should((await sendTest(nodeRed(), id)).json).eql(result);
+      should((await sendTest(nodeRed(), id)).json).containEql(result);
     }
   });
 
@@ -164,7 +164,7 @@ describe("a test request where another app answers for other host names", () => 
     await nodeRed().message(json.id);
     nodeRed().log.should.not.containEql("the other app got");
 
-    (await sendTest(nodeRed(), "by-header")).json.should.eql({ outcome: "otherwise", status: 200 });
+    (await sendTest(nodeRed(), "by-header")).json.should.containEql({ outcome: "otherwise", status: 200 });
     const [, seen = ""] = await nodeRed().logged(/the other app got (.*)/);
     should(decodeURIComponent(seen)).not.containEql(token);
     const [testToken = ""] = /[\w-]{40}/.exec(seen) ?? [];
