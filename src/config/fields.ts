@@ -93,21 +93,21 @@ export const fields = {
   outputs: { default: 1 },
   verificationMethod: {
     ...oneOf("header", "query", "basic", "jwt", "signature"),
-    section: "verification",
+    section: "credential",
     icon: "shield",
   },
   queryParameter: {
     default: "state",
     accepts: isGiven,
     isUsed: verifying("query"),
-    section: "verification",
+    section: "credential",
     icon: "tag",
   },
   headerParameter: {
     default: "Authorization",
     accepts: (value) => isFieldName(text(value)),
     isUsed: (choices) => verifying("header")(choices) || byJwt("headerParameter")(choices),
-    section: "verification",
+    section: "credential",
     icon: "tag",
   },
   /** Where the key of a JSON Web Token is from. */
@@ -181,12 +181,12 @@ export const fields = {
 export const credentials = {
   token: { type: "password", isUsed: byToken, section: "credential", icon: "lock" },
   /** Accepted as well. */
-  secondToken: { type: "password", isUsed: byToken, section: "second", icon: "lock" },
+  secondToken: { type: "password", isUsed: byToken, section: "rotation", icon: "lock" },
   user: { type: "text", isUsed: verifying("basic"), section: "credential", icon: "user" },
   password: { type: "password", isUsed: verifying("basic"), section: "credential", icon: "lock" },
-  secondPassword: { type: "password", isUsed: verifying("basic"), section: "second", icon: "lock" },
+  secondPassword: { type: "password", isUsed: verifying("basic"), section: "rotation", icon: "lock" },
   secret: { type: "password", isUsed: bySecret, section: "secret", icon: "lock" },
-  secondSecret: { type: "password", isUsed: bySecret, section: "second", icon: "lock" },
+  secondSecret: { type: "password", isUsed: bySecret, section: "rotation", icon: "lock" },
   /** The sender shows that it knows it with its first request. */
   verifyToken: { type: "password", isUsed: bySender("verifyToken"), section: "sender", icon: "lock" },
 } satisfies Record<string, CredentialField>;

@@ -184,7 +184,7 @@ describe("the form of the webhook trigger", () => {
     await editor().input("token").fill("${TOKEN}");
     (await isMarked()).should.equal(0);
     (await editor().page.locator(".webhook-trigger-message").allInnerTexts()).join("").should.equal("");
-    (await state("verification")).should.equal("${VERIFICATIONMETHOD}");
+    (await state("rotation")).should.equal(catalogText("section.oneCredential"));
     (await state("terminal")).should.equal(catalogText("section.lineUnknown"));
     await editor().done();
     for (const [field, value] of Object.entries(environmentValues)) {
@@ -207,8 +207,9 @@ describe("the form of the webhook trigger", () => {
     (await editor().note("seen").innerText()).trim().should.equal(catalogText("handover.passwordSeen"));
     (await editor().note("guarded").innerText()).trim().should.equal(catalogText("basic.guarded"));
     (await editor().part("command").innerText()).should.containEql(` --user "sensor:${password}" `);
-    (await state("verification")).should.equal(catalogText("section.basic", { name: "sensor" }));
+    (await state("rotation")).should.equal(catalogText("section.oneCredential"));
     await editor().enter({ secondPassword: "another" });
+    (await state("rotation")).should.equal(catalogText("section.twoCredentials"));
     await editor().done();
     (await editor().isValid("basic")).should.be.true();
     await editor().set("webhookTriggerHasNodeAuth", false);
@@ -225,7 +226,7 @@ describe("the form of the webhook trigger", () => {
     (await editor().note("token-guarded").innerText()).trim().should.equal(catalogText("jwt.guarded"));
     await editor().enter({ headerParameter: "X-Token" });
     (await editor().note("token-guarded").isVisible()).should.be.false();
-    (await state("verification")).should.equal(catalogText("section.jwt", { name: "https://issuer.example" }));
+    (await editor().state("rotation").isVisible()).should.be.false();
     (await state("terminal")).should.equal(catalogText("section.noLine"));
     (await isMarked()).should.equal(0);
     await editor().done();
@@ -284,14 +285,14 @@ describe("the form of the webhook trigger", () => {
 
   it("opens a section for an error in it, which the heading states, until the user closes it", async () => {
     await editor().edit("broken");
-    await editor().enter({ headerParameter: "X Token" });
+    await editor().enter({ rateLimit: "many" });
     await editor().done();
     (await editor().isValid("broken")).should.be.false();
     await editor().editAsItIs("broken");
-    (await editor().openSections()).should.eql(["verification"]);
-    (await state("verification")).should.equal(catalogText("section.broken"));
-    (await editor().state("verification").locator("i.fa").count()).should.equal(1);
-    await editor().part("heading-verification").click();
+    (await editor().openSections()).should.eql(["limits"]);
+    (await state("limits")).should.equal(catalogText("section.broken"));
+    (await editor().state("limits").locator("i.fa").count()).should.equal(1);
+    await editor().part("heading-limits").click();
     await editor().enter({ name: "Broken" });
     (await editor().openSections()).should.eql([]);
   });

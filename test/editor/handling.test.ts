@@ -15,11 +15,11 @@ const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Re
   usual: {
     saved: {},
     states: {
-      verification: section("header", { name: "Authorization" }),
+      rotation: section("oneCredential"),
       message: section("body"),
       reply: section("atOnce", { status: "200" }),
       duplicates: section("duplicatesUnchecked"),
-      limits: `${section("anyAddress")} · ${section("noRate")}`,
+      limits: `POST · ${section("anyAddress")} · ${section("noRate")}`,
       guaranteed: section("guaranteedOff"),
       terminal: section("line"),
     },
@@ -38,11 +38,11 @@ const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Re
       rawBody: true,
     },
     states: {
-      verification: section("query", { name: "state" }),
       message: `${section("bodyAndQuery")} · ${section("rawBody")}`,
       reply: section("atOnce", { status: "202" }),
       duplicates: section("duplicatesKnown", { hours: "1", key: "json:order.id" }),
       limits: [
+        "POST",
         section("addresses", { count: "3" }),
         section("rate", { rate: "60" }),
         section("expected", { hours: "0.5" }),
@@ -59,10 +59,9 @@ const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Re
       allowFrom: " 192.0.2.0/24\n",
     },
     states: {
-      verification: section("signature", { name: "GitHub" }),
       reply: section("byFlow", { seconds: "30" }),
       duplicates: section("duplicatesKnown", { hours: "72", key: section("byId") }),
-      limits: `192.0.2.0/24 · ${section("noRate")}`,
+      limits: `POST · 192.0.2.0/24 · ${section("noRate")}`,
       terminal: section("noLine"),
     },
   },
@@ -103,7 +102,7 @@ const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Re
       message: `${section("body")} · \${RAW}`,
       reply: "${REPLY}",
       duplicates: "${IGNORE}",
-      limits: ["${FROM}", section("rate", { rate: "${RATE}" }), section("expected", { hours: "${HOURS}" })].join(" · "),
+      limits: ["POST", "${FROM}", section("rate", { rate: "${RATE}" }), section("expected", { hours: "${HOURS}" })].join(" · "),
       guaranteed: "${DURABLE}",
     },
   },

@@ -24,9 +24,8 @@ describe("a new node, with nodeDefaults in the settings file", () => {
     for (const field of values) (await editor().input(field).inputValue()).should.equal(String(given[field]));
     const text = (key: string, filled: Record<string, string>) => catalogText(`section.${key}`, filled);
     const headings: Partial<Record<Section, string>> = {
-      verification: text("query", { name: "key" }),
       duplicates: text("duplicatesKnown", { hours: "72", key: "header:X-Id" }),
-      limits: `${text("anyAddress", {})} · ${text("rate", { rate: "60" })}`,
+      limits: `PUT · ${text("anyAddress", {})} · ${text("rate", { rate: "60" })}`,
       guaranteed: `${text("guaranteedInFile", {})} · ${text("concurrency", { count: "4" })}`,
     };
     for (const [section, heading] of Object.entries(headings)) {

@@ -102,7 +102,7 @@ describe("in Node-RED 5", () => {
     await popover.locator("button").click();
     await editor.page.locator('.red-ui-tab-link-buttons [href="#editor-tab-properties"]').click();
     (await editor.input("relativePath").inputValue()).should.equal("/orders");
-    (await editor.state("verification").innerText()).should.containEql("Authorization");
+    (await editor.state("limits").innerText()).should.startWith("POST");
     await editor.done();
     (await editor.isChanged("orders")).should.be.false();
   });

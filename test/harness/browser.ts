@@ -32,7 +32,7 @@ export type Entered = Partial<Record<FormField, string | boolean>>;
 
 /** The sections of the form, from top to bottom. */
 export const sections = [
-  "verification",
+  "rotation",
   "filter",
   "message",
   "reply",

@@ -207,12 +207,19 @@ export function prepareMethods(node: WebhookNode): void {
     const box = $("<input>", { type: "checkbox", value: method, checked: saved.includes(method) });
     input("methods").append($("<label>").append(box, method));
   }
+  placeMethods(saved);
 }
 
 export function tickMethods(chosen: readonly string[]): void {
   for (const box of input("methods").find(":checkbox").toArray()) {
     $(box).prop("checked", chosen.includes(String($(box).val())));
   }
+  placeMethods(chosen);
+}
+
+/** Most nodes need the usual ones alone; others are seen at once, as GET changes the message and what is given to the sender. */
+function placeMethods(chosen: readonly string[]): void {
+  if (!isSame(chosen, defaults.methods)) findRow("methods").insertAfter(findRow("relativePath"));
 }
 
 /** What is no method, such as an environment variable, stays. */

@@ -4,12 +4,11 @@ import { makeTestRequest, testBody } from "../../../src/auth/present";
 import { signsQuery } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
-import { boxFields, placementField, rules, type SavedFields } from "../../../src/config/fields";
+import { boxFields, rules, type SavedFields } from "../../../src/config/fields";
 import { isEnvironmentValue, isTrue, tryParseJson } from "../../../src/config/values";
 import { backoffAfter } from "../../../src/config/parse";
 import { docsUrl, formatDuration, updateText } from "../node-red";
 import {
-  findSecretHeader,
   findSender,
   type FormState,
   input,
@@ -31,7 +30,7 @@ interface Section {
 }
 
 const sections: Readonly<Record<string, Section>> = {
-  verification: { describe: (state) => [describeVerification(state)] },
+  rotation: { describe: describeRotation, show: showRotation },
   filter: { describe: describeFilter, show: showFilter },
   message: { describe: describeMessage, show: showMessage },
   reply: { describe: describeReply, show: showReply },
@@ -86,23 +85,19 @@ function Heading({ name, title, isBroken, summary }: HeadingProps) {
   );
 }
 
-// The section *Verification*.
+// The section *Rotation*.
 
-function describeVerification({ node, values, credentials }: FormState): string {
-  const { verificationMethod: method, sender } = values;
-  if (method === "header" || method === "query") {
-    return node._(`section.${method}`, { name: values[placementField[method]] });
-  }
-  if (method === "jwt") {
-    const name = shortName(sender) || values.issuer;
-    return name === "" ? node._("verificationMethod.jwt") : node._("section.jwt", { name });
-  }
-  if (method === "basic") return node._("section.basic", { name: credentials.user });
-  if (method !== "signature") return method;
-  const name = shortName(sender);
-  const header = findSecretHeader(values);
-  if (header !== undefined) return node._("section.header", { name: header });
-  return name === "" ? node._("section.ownSignature") : node._("section.signature", { name });
+const secondCredentials = ["secondToken", "secondPassword", "secondSecret"] as const;
+
+/** Shows the section where there can be a second credential. */
+function showRotation({ used }: FormState): void {
+  const isPossible = secondCredentials.some((name) => used.has(name));
+  showElement($("#webhook-trigger-section-rotation"), isPossible);
+}
+
+function describeRotation({ node, credentials, used }: FormState): readonly string[] {
+  const hasSecond = secondCredentials.some((name) => used.has(name) && credentials[name] !== "");
+  return [node._(hasSecond ? "section.twoCredentials" : "section.oneCredential")];
 }
 
 // The section *Message*.
@@ -297,8 +292,9 @@ function LimitNotes(state: FormState) {
 
 function describeLimits(state: FormState): readonly string[] {
   const { node } = state;
-  const { allowFrom, rateLimit: rate, alertWhenSilent: hours } = state.values;
+  const { methods, allowFrom, rateLimit: rate, alertWhenSilent: hours } = state.values;
   const parts = [
+    [methods].flat().join(", "),
     describeAddresses(node, allowFrom),
     Number(rate) === 0 ? node._("section.noRate") : node._("section.rate", { rate: String(rate) }),
   ];

@@ -269,10 +269,7 @@ function fillIn(node: WebhookNode, preset: Preset): void {
   if (preset.methods) tickMethods(preset.methods);
   // Any name is good, as long as the sender has the same one.
   if (isRecipeId(id) && inputValue("user") === "" && preset.verificationMethod === "basic") input("user").val(id);
-  if (id === "custom") {
-    if (inputValue("scheme") === "") input("scheme").val(formatScheme(senders.custom.scheme));
-    $("#webhook-trigger-section-verification").prop("open", true);
-  }
+  if (id === "custom" && inputValue("scheme") === "") input("scheme").val(formatScheme(senders.custom.scheme));
   if (!findSender(id)?.secretIsChosen) removeGenerated("secret");
   enterMissing(node);
 }

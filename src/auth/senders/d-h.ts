@@ -201,7 +201,7 @@ export const dToH = {
   },
   /**
    * **Secret**: enter the same one as `token` in the Secret of the Provider, which has the type `generic-hmac`. Its
-   * type `generic` signs nothing: choose _Any sender (token)_ for it.
+   * type `generic` signs nothing: choose _Any sender_ for it.
    */
   flux: {
     name: "Flux",
