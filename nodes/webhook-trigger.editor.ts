@@ -78,11 +78,15 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
   },
   oneditprepare() {
     prepare(this);
-    form().on("input change", ({ target }: JQuery.TriggeredEvent<unknown, unknown, unknown, Element>) => {
-      // Node-RED's own event of each field while it opens the form, in which nothing has changed.
-      if (target.hasAttribute("skipValidation")) return;
-      updateForm(this, parts);
-    });
+    form().on(
+      "input change",
+      ({ target, originalEvent }: JQuery.TriggeredEvent<unknown, unknown, unknown, Element>) => {
+        // Node-RED's own event of each field while it opens the form, in which nothing has changed.
+        if (target.hasAttribute("skipValidation")) return;
+        // Only what the user does is an event of the browser.
+        updateForm(this, parts, originalEvent && target);
+      },
+    );
     form().on(updateEvent, () => updateForm(this, parts));
     updateForm(this, parts);
   },

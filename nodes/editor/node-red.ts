@@ -17,6 +17,8 @@ export interface EditorNode {
   /** Disabled. */
   d?: boolean;
   name?: string;
+  /** Since it was edited: what was entered, and `has_NAME` for what is saved. */
+  readonly credentials?: Readonly<Record<string, unknown>>;
   /** Of nodes that have one. */
   relativePath?: unknown;
   returnQueryParams?: unknown;

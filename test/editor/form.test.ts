@@ -16,9 +16,11 @@ const breaches: [entered: Entered, ...rules: string[]][] = [
   [{ token: "é".repeat(tokenLength), secondToken: "x" }, "token.characters", "secondToken.length"],
   [{ headerParameter: "X Token" }, "headerParameter"],
   [{ verificationMethod: "query", queryParameter: "" }, "queryParameter"],
-  [{ verificationMethod: "jwt", jwksUrl: "http://issuer.example/" }, "jwksUrl", "issuer", "audience"],
+  [{ verificationMethod: "jwt", jwksUrl: "http://issuer.example/", issuer: "x", audience: "x" }, "jwksUrl"],
+  [{ issuer: "", audience: "" }, "issuer", "audience"],
   [{ keySource: "publicKey", publicKey: "a key", requiredClaim: "email" }, "publicKey", "requiredClaim.format"],
-  [{ keySource: "secret", secret: "", headerParameter: "X Token" }, "secret.required", "headerParameter"],
+  [{ keySource: "secret", secret: "x", headerParameter: "X Token" }, "headerParameter"],
+  [{ secret: "" }, "secret.required"],
   [{ sender: "google-pubsub", requiredClaim: "" }, "requiredClaim.required"],
   [{ sender: "netlify", verificationMethod: "signature" }, "verificationMethod"],
   [{ replyType: "text", replyStatus: "404" }, "replyType", "replyStatus"],
@@ -28,13 +30,12 @@ const breaches: [entered: Entered, ...rules: string[]][] = [
   [{ guaranteed: true, attempts: "51", backoffFirst: "0" }, "attempts", "backoffFirst"],
   [{ backoffLongest: "1h", concurrency: "1001" }, "backoffLongest", "concurrency"],
   [{ ratePerMinute: "0.5", breaker: "-1", attemptTimeout: "0" }, "ratePerMinute", "breaker", "attemptTimeout"],
-  [{ sender: "stripe", secret: "" }, "secret.required"],
   [{ sender: "discord", secret: "0a1b", secondSecret: "0a" }, "secret.format", "secondSecret.format"],
   [{ sender: "square", publicUrl: "nodered.example" }, "publicUrl"],
   [{ sender: "grafana-timestamp", signatureHeader: "X Signature" }, "signatureHeader"],
   [{ timestampHeader: "X Time" }, "timestampHeader"],
   [{ sender: "amazon-sns", topicArn: "orders" }, "topicArn"],
-  [{ sender: "paypal", webhookId: "" }, "webhookId"],
+  [{ sender: "paypal", webhookId: "a-b" }, "webhookId"],
   [{ sender: "custom", scheme: "{" }, "scheme.required"],
 ];
 
@@ -67,6 +68,7 @@ const flow = webhookFlow(
   { id: "environment", ...environmentValues },
   { id: "byHand", relativePath: "/by-hand", methods: "${METHODS}" },
   { id: "basic", relativePath: "/basic" },
+  { id: "asked", relativePath: "/asked" },
   { id: "jwt", relativePath: "/jwt" },
   { id: "boxes", relativePath: "/boxes", ...boxes },
   { id: "ticked", relativePath: "/ticked", returnQueryParams: "true", guaranteed: "true" },
@@ -80,9 +82,9 @@ describe("the form of the webhook trigger", () => {
   const isInvalid = (field: FormField) =>
     editor()
       .input(field)
-      .evaluate((input) => input.classList.contains("input-error"));
+      .evaluate((input) => input.ariaInvalid === "true");
   const state = (section: Section) => editor().state(section).innerText();
-  const isMarked = () => editor().page.locator(".webhook-trigger-form .input-error").count();
+  const isMarked = () => editor().page.locator('.webhook-trigger-form [aria-invalid="true"]').count();
 
   it("names the fields as the specification does, and has a help panel", async () => {
     await editor().edit("plain");
@@ -140,6 +142,28 @@ describe("the form of the webhook trigger", () => {
     }
   });
 
+  it("calls nothing missing that it has only just asked for, until the user has been there or opens it again", async () => {
+    const border = (field: FormField) =>
+      editor()
+        .input(field)
+        .evaluate((input) => getComputedStyle(input).borderTopColor);
+    await editor().editAsItIs("asked");
+    await editor().enter({ verificationMethod: "basic" });
+    (await isMarked()).should.equal(0);
+    (await editor().message("password").isVisible()).should.be.false();
+    // Node-RED marks it with each key.
+    await editor().input("user").pressSequentially("a");
+    (await border("password")).should.equal(await border("name"));
+    await editor().enter({ user: "" });
+    await expectBroken("user.required");
+    (await border("user")).should.not.equal(await border("name"));
+    (await isMarked()).should.equal(1);
+    await editor().done();
+    (await editor().isValid("asked")).should.be.false();
+    await editor().editAsItIs("asked");
+    await expectBroken("user.required", "password.required");
+  });
+
   it("says which rule is broken by what was saved, keeps it, and marks the node as invalid", async () => {
     for (const [id, [, ...rules]] of Object.entries(strange)) {
       await editor().edit(id);
@@ -195,8 +219,8 @@ describe("the form of the webhook trigger", () => {
   it("takes user and password, gives both to the sender, and says why httpNodeAuth is in the way", async () => {
     await editor().set("webhookTriggerHasNodeAuth", true);
     await editor().edit("basic");
-    await editor().enter({ verificationMethod: "basic", user: "a:b", password: "" });
-    await expectBroken("user.colon", "password.required");
+    await editor().enter({ verificationMethod: "basic", user: "a:b" });
+    await expectBroken("user.colon");
     (await editor().input("token").isVisible()).should.be.false();
     await editor().enter({ user: "sensor" });
     await editor().part("password-make").click();

@@ -148,7 +148,6 @@ describe("the sender in the form", () => {
     await editor().enter({ sender: "stripe" });
     (await editor().part("secondSecret-make").count()).should.equal(0);
     (await values("secret")).should.eql({ secret: "" });
-    (await editor().message("secret").innerText()).should.equal(catalogText("rules.secret.required"));
     const hint = await editor().hint("secret").innerText();
     hint.should.containEql(catalogText("secret.shown", { name: "Stripe" }));
     hint.should.containEql(catalogText("secret.begins", { begins: "whsec_" }));
@@ -248,11 +247,13 @@ describe("the sender in the form", () => {
     await editor().cancel();
     await editor().editAsItIs("plain");
     await editor().enter({ sender: "asana" });
+    (await editor().input("arm").isChecked()).should.be.true();
+    await editor().enter({ secret: "mine", arm: false });
+    (await shown("arm")).should.eql([]);
+    await editor().enter({ secret: "" });
     (await editor().message("secret").isVisible()).should.be.true();
     await editor().enter({ arm: true });
     (await editor().message("secret").isVisible()).should.be.false();
-    await editor().enter({ secret: "mine", arm: false });
-    (await shown("arm")).should.eql([]);
   });
 
   it("saves its settings in one property, those with a value", async () => {
@@ -278,9 +279,7 @@ describe("the sender in the form", () => {
     (await editor().message("scheme").isVisible()).should.be.false();
     // It asks for the URL as soon as the scheme signs it.
     await editor().enter({ scheme: JSON.stringify({ ...senders.custom.scheme, content: ["url", "body"] }) });
-    (await editor().message("publicUrl").innerText()).should.equal(catalogText("rules.publicUrl"));
     await editor().enter({ publicUrl: "https://nodered.example/orders" });
-    (await editor().message("publicUrl").isVisible()).should.be.false();
     (await editor().copyGiven("url")).should.equal("https://nodered.example/orders");
     await editor().part("schemeOf").selectOption("slack");
     // Node-RED's code editor has it as well.

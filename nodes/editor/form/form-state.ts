@@ -65,17 +65,28 @@ export interface FormState {
   readonly sender: Sender | undefined;
   /** The fields that are used with the values of the others. */
   readonly used: ReadonlySet<Field>;
+  /** But for what is missing in `asked`. */
   readonly broken: ReadonlyMap<Field, BrokenRule>;
+  /** The fields that are used only since the form is open, and that the user has not changed. */
+  readonly asked: ReadonlySet<Field>;
   /** Of the node as it is deployed; empty where it is not. */
   readonly report: Partial<NodeReport>;
 }
 
-export function readForm(node: WebhookNode): FormState {
+/**
+ * @param before the state at the event before; missing while the form opens
+ * @param touched what the user has changed
+ */
+export function readForm(node: WebhookNode, before?: FormState, touched?: Element): FormState {
   const values = readValues(node);
   const entered = Object.fromEntries(credentialNames.map((name) => [name, inputValue(name)])) as EnteredCredentials;
   const valueOf = (field: Field) => (isCredential(field) ? entered[field] : getValue(values, field));
+  const used = rowFields.filter((field) => isUsed(field, values));
+  const isAsked = (field: Field) => before && (before.asked.has(field) || !before.used.has(field));
+  const asked = new Set(used.filter((field) => isAsked(field) && !input(field).is(touched ?? [])));
   const broken = checkedFields.flatMap((field) => {
-    const rule = findBreach(field, valueOf(field), values);
+    const value = valueOf(field);
+    const rule = asked.has(field) && value === "" ? undefined : findBreach(field, value, values);
     return rule ? [[field, rule] as const] : [];
   });
   return {
@@ -83,8 +94,9 @@ export function readForm(node: WebhookNode): FormState {
     values,
     credentials: entered,
     sender: findSender(values.sender),
-    used: new Set(rowFields.filter((field) => isUsed(field, values))),
+    used: new Set(used),
     broken: new Map(broken),
+    asked,
     report: getReport(),
   };
 }
@@ -100,9 +112,9 @@ const stateKey = "state";
 type ShowPart = (state: FormState, before: FormState | undefined) => void;
 
 /** Has each part of the form show the state of now, which Node-RED's validators get as well. */
-export function updateForm(node: WebhookNode, parts: readonly ShowPart[]): void {
+export function updateForm(node: WebhookNode, parts: readonly ShowPart[], touched?: Element): void {
   const before = form().data(stateKey) as FormState | undefined;
-  const state = readForm(node);
+  const state = readForm(node, before, touched);
   form().data(stateKey, state);
   for (const show of parts) show(state, before);
 }
@@ -366,12 +378,21 @@ const validateSettings: Validator<SavedFields> = function (value, _options) {
   return true;
 };
 
+/** Node-RED asks the validators of credentials for its form alone, and not for the triangle of the node. */
+const validateMethod: Validator<SavedFields> = function (value, options) {
+  const [values, entered] = [currentValues(this), currentCredentials(this)];
+  const broken = credentialNames.map((name) => entered && findBreach(name, entered[name], values)).find(Boolean);
+  return broken ? ruleText(this, broken) : validate("verificationMethod").call(this, value, options);
+};
+
+const validators: Partial<Record<keyof SavedFields, Validator<SavedFields>>> = {
+  senderSettings: validateSettings,
+  verificationMethod: validateMethod,
+};
+
 /** As Node-RED knows the fields. */
 export const fieldDefinitions = Object.fromEntries(
-  fieldNames.map((name) => [
-    name,
-    { value: defaults[name], validate: name === "senderSettings" ? validateSettings : validate(name) },
-  ]),
+  fieldNames.map((name) => [name, { value: defaults[name], validate: validators[name] ?? validate(name as Field) }]),
 ) as EditorNodeDefinition<SavedFields>["defaults"];
 
 export const credentialDefinitions = Object.fromEntries(
@@ -394,10 +415,22 @@ function ruleText(node: WebhookNode, rule: BrokenRule): string {
   return rule === "storeMissing" ? node._("guaranteed.closed") : node._(`rules.${rule}`);
 }
 
+function findOpenForm({ id }: WebhookNode): FormState | undefined {
+  const open = form().data(stateKey) as FormState | undefined;
+  return open?.node.id === id ? open : undefined;
+}
+
 /** Those in the form, while it is open. */
 function currentValues(node: WebhookNode): SavedFields {
-  const open = form().data(stateKey) as FormState | undefined;
-  return open?.node.id === node.id ? open.values : withDefaults(node);
+  return findOpenForm(node)?.values ?? withDefaults(node);
+}
+
+/** Nothing for a node that was not edited since it was deployed: the editor does not know whether it has any. */
+function currentCredentials(node: WebhookNode): EnteredCredentials | undefined {
+  const { credentials: given } = node;
+  const known =
+    given && credentialNames.map((name) => [name, given[name] || (given[`has_${name}`] ? keptPassword : "")]);
+  return findOpenForm(node)?.credentials ?? (known && (Object.fromEntries(known) as EnteredCredentials));
 }
 
 function findBreach(field: Field, value: unknown, values: SavedFields): BrokenRule | undefined {
@@ -524,8 +557,6 @@ export function showMessages({ node, values, broken }: FormState, before: FormSt
     const rule = broken.get(field);
     if (!rule && before && !before.broken.has(field)) continue;
     input(field).attr("aria-invalid", String(rule !== undefined));
-    // Node-RED marks a field only when it changes itself.
-    input(field).toggleClass("input-error", rule !== undefined);
     const message = rule && describeBreach(node, rule, values);
     updateText($(`#webhook-trigger-message-${field}`), message ?? "");
   }

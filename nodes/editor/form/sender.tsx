@@ -169,7 +169,6 @@ function SenderPicker({ node, values, broken }: FormState) {
       <input
         type="text"
         id={searchId}
-        class={broken.has("sender") ? "input-error" : ""}
         role="combobox"
         autocomplete="off"
         spellcheck={false}
@@ -270,7 +269,9 @@ function fillIn(node: WebhookNode, preset: Preset): void {
   // Any name is good, as long as the sender has the same one.
   if (isRecipeId(id) && inputValue("user") === "" && preset.verificationMethod === "basic") input("user").val(id);
   if (id === "custom" && inputValue("scheme") === "") input("scheme").val(formatScheme(senders.custom.scheme));
-  if (!findSender(id)?.secretIsChosen) removeGenerated("secret");
+  const sender = findSender(id);
+  if (!sender?.secretIsChosen) removeGenerated("secret");
+  if (sender?.settings?.includes("arm") && inputValue("secret") === "") input("arm").prop("checked", true);
   enterMissing(node);
 }
 
