@@ -59,7 +59,9 @@ describe("the section Filter of the form", () => {
   it("leaves a node unchanged that is opened and closed", async () => {
     await editor().edit("filled");
     (await editor().state("filter").innerText()).should.equal(
-      [text("only", { events: "push, issues, star" }), text("conditions", { count: "2" }), text("outputs")].join(" · "),
+      [text("only", { events: "push, issues, star" }), text("conditions_other", { count: "2" }), text("outputs")].join(
+        " · ",
+      ),
     );
     await editor().done();
     (await editor().isChanged("filled")).should.be.false();

@@ -82,7 +82,7 @@ const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Re
         section("guaranteedInFile"),
         section("concurrency", { count: "1" }),
         section("rate", { rate: "60" }),
-        section("breaker", { failures: "5" }),
+        section("breaker_other", { failures: "5" }),
       ].join(" · "),
     },
   },
@@ -102,7 +102,12 @@ const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Re
       message: `${section("body")} · \${RAW}`,
       reply: "${REPLY}",
       duplicates: "${IGNORE}",
-      limits: ["POST", "${FROM}", section("rate", { rate: "${RATE}" }), section("expected", { hours: "${HOURS}" })].join(" · "),
+      limits: [
+        "POST",
+        "${FROM}",
+        section("rate", { rate: "${RATE}" }),
+        section("expected", { hours: "${HOURS}" }),
+      ].join(" · "),
       guaranteed: "${DURABLE}",
     },
   },
@@ -259,12 +264,12 @@ describe("what becomes of requests, in the form", () => {
   });
 
   it("says that duplicates cannot be known where the sender has no id, and has a list of other keys", async () => {
-    report.withoutKey = 7;
+    report.withoutKey = 1;
     await editor.edit("usual");
     (await isNoted("duplicates")).should.be.false();
     await editor.enter({ ignoreDuplicates: true });
     (await noted("no-id")).should.equal(catalogText("duplicates.noId"));
-    (await noted("without-key")).should.equal(catalogText("duplicates.withoutKey", { count: "7" }));
+    (await noted("without-key")).should.equal(catalogText("duplicates.withoutKey_one", { count: "1" }));
     (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKeyWithoutId"));
     (await state("duplicates")).should.equal(section("duplicatesUnknown"));
     (await kinds().inputValue()).should.equal("none");

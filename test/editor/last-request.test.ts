@@ -24,7 +24,7 @@ const flow = webhookFlow(
 const at = new Date().setHours(12, 53, 0, 0);
 const time = new Date(at).toLocaleTimeString("en-US", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const calm: NodeReport = { ...uncalled, accepted: 14, last: { at, outcome: "accepted" } };
-const counted = { accepted: "14", refused: "0", handshakes: "1" };
+const counted = { accepted: "14", refused: "0" };
 
 describe("the last request in the form of its node", () => {
   const { editor, nodeRed } = useEditor(flow);
@@ -51,8 +51,8 @@ describe("the last request in the form of its node", () => {
     (await text("last-request")).should.equal(`${catalogText("lastRequest.accepted", { time })} · ${sum}`);
     (await line("refused").isVisible()).should.be.false();
     Object.assign(report, { handshakes: 1, credential: "second", last: { at, outcome: "handshake" } });
-    const renewed = catalogText("lastRequest.sumWithHandshakes", counted);
-    await shows("last-request", [catalogText("lastRequest.handshake", { time }), renewed, catalogText("lastRequest.second")].join(" · "));
+    const handshakes = catalogText("lastRequest.handshakes_one", { count: "1" });
+    await shows("last-request", [catalogText("lastRequest.handshake", { time }), sum, handshakes, catalogText("lastRequest.second")].join(" · "));
     Object.assign(report, { ...calm, credential: undefined, duplicates: 3, unanswered: 2, last: { at, outcome: "unanswered" } });
     await shows("last-request", [
       catalogText("lastRequest.unanswered", { time }),

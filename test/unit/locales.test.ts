@@ -40,6 +40,10 @@ function matches(text: string, pattern: RegExp): string[] {
   return Array.from(text.matchAll(pattern), ([whole, group]) => group ?? whole);
 }
 
+/** As Node-RED finds the text for a `count`. */
+const plural = /_(?:one|few|many|other)$/;
+const isPlural = (key: string) => plural.test(key);
+const withoutPlural = (key: string) => key.replace(plural, "");
 const placeholders = (text = "") => matches(text, /__[a-zA-Z]+__/g).sort();
 const codes = (help: string) => matches(help, /<code>(.*?)<\/code>/g);
 const bolds = (help: string) => matches(help, /<b>(.*?)<\/b>/g);
@@ -54,10 +58,21 @@ describe("the languages", () => {
 
     describe(language, () => {
       it(`has a text for no other keys than ${source}, with the same placeholders`, () => {
-        [...own.keys()].filter((key) => !sourceTexts.has(key)).should.eql([]);
+        const sourceOf = (key: string) => sourceTexts.get(key) ?? sourceTexts.get(`${withoutPlural(key)}_other`);
+        [...own.keys()].filter((key) => sourceOf(key) === undefined).should.eql([]);
         for (const [key, value] of own) {
           value.trim().should.not.equal("", key);
-          placeholders(value).should.eql(placeholders(sourceTexts.get(key)), key);
+          placeholders(value).should.eql(placeholders(sourceOf(key)), key);
+        }
+      });
+
+      it("has the forms that numbers have in it", () => {
+        const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
+        // "Many" are from a million on, where it is not used for smaller numbers.
+        const forms = pluralCategories.filter((form) => form !== "many" || language === "ru").sort();
+        for (const counted of new Set([...sourceTexts.keys()].filter(isPlural).map(withoutPlural))) {
+          const keys = [...own.keys()].filter((key) => isPlural(key) && withoutPlural(key) === counted);
+          keys.sort().should.eql(forms.map((form) => `${counted}_${form}`));
         }
       });
 
@@ -118,13 +133,17 @@ describe("texts in the code", () => {
       (key) => !/^(?:node-red|editor):/.test(key),
     );
     literals.length.should.be.above(50);
-    [...literals, ...inForm].filter((key) => !sourceTexts.has(key)).should.eql([]);
+    const known = new Set([...sourceTexts.keys()].map(withoutPlural));
+    [...literals, ...inForm].filter((key) => !known.has(key)).should.eql([]);
     for (const { name } of Object.values(problems)) should(sourceTexts.get(`refused.${name}`)).be.String();
   });
 
   it("are all that the catalog has", () => {
     const isUsed = (key: string) => inForm.includes(key) || code.includes(`"${key}"`) || patterns.some((each) => each.test(key)); // prettier-ignore
-    [...sourceTexts.keys()].filter((key) => !isUsed(key)).should.eql([]);
+    [...sourceTexts.keys()]
+      .map(withoutPlural)
+      .filter((key) => !isUsed(key))
+      .should.eql([]);
   });
 
   it("are not in the markup of the form", () => {

@@ -46,7 +46,7 @@ export function PlanDialog({ plan, end }: { plan: Plan; end: (done: number) => v
 
   const [icon, action] = actions[texts];
   const rows = Array.from(failures, ([why, count]) => [why, count > 0 ? numberText(count) : ""] as const);
-  const question = total === 0 ? "none" : texts === "removal" && total === 1 ? "one" : "ask";
+  const question = total === 0 ? "none" : total === 1 ? "one" : "ask";
   const headings = {
     question: text(`delivery.${texts}.${question}`, { count: numberText(total) }),
     running: text(`delivery.${texts}.progress`),

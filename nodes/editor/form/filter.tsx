@@ -238,7 +238,7 @@ export function describeFilter({ node, values }: FormState): readonly string[] {
   if (events.length + conditions.length === 0) return [node._("filter.none")];
   const named = events.length > 3 ? node._("filter.events", { count: String(events.length) }) : events.join(", ");
   const parts = events.length > 0 ? [node._("filter.only", { events: named })] : [];
-  if (conditions.length > 0) parts.push(node._("filter.conditions", { count: String(conditions.length) }));
+  if (conditions.length > 0) parts.push(node._("filter.conditions", { count: conditions.length }));
   if (isTrue(values.outputPerEvent) && events.length > 0) parts.push(node._("filter.outputs"));
   return parts;
 }

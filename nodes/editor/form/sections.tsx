@@ -197,7 +197,6 @@ function showDuplicates(state: FormState): void {
 function DuplicateNotes({ node, values, report: { withoutKey = 0 } }: FormState) {
   const isIgnoring = ignoresDuplicates(values);
   const name = findRepeatingSender(values);
-  const count = String(withoutKey);
   // The button disappears, so the focus moves.
   const ignore = () => input("ignoreDuplicates").prop("checked", true).trigger("change").trigger("focus");
   return (
@@ -210,7 +209,7 @@ function DuplicateNotes({ node, values, report: { withoutKey = 0 } }: FormState)
       <Note id="note-no-id" text={isIgnoring && getKeyKind(values) === "none" ? node._("duplicates.noId") : ""} />
       <Note
         id="note-without-key"
-        text={isIgnoring && withoutKey > 0 ? node._("duplicates.withoutKey", { count }) : ""}
+        text={isIgnoring && withoutKey > 0 ? node._("duplicates.withoutKey", { count: withoutKey }) : ""}
       />
     </>
   );
@@ -358,6 +357,7 @@ function describeGuaranteed({ node, values }: FormState): readonly string[] {
   const parts = [node._(storeKind() === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile")];
   if (Number(count) !== 0) parts.push(node._("section.concurrency", { count: String(count) }));
   if (Number(rate) !== 0) parts.push(node._("section.rate", { rate: String(rate) }));
-  if (Number(failures) !== 0) parts.push(node._("section.breaker", { failures: String(failures) }));
+  if (Number(failures) !== 0)
+    parts.push(node._("section.breaker", { count: Number(failures), failures: String(failures) }));
   return parts;
 }

@@ -77,11 +77,11 @@ function describeLast(node: WebhookNode, report: Partial<NodeReport>): string {
   const { accepted, refused, handshakes = 0, duplicates = 0, filtered = 0, unanswered = 0, last, credential } = report;
   if (accepted === undefined) return "";
   if (!last) return node._("lastRequest.none");
-  const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
   const parts = [
     node._(`lastRequest.${last.outcome}`, { time: minuteText(last.at) }),
-    node._(handshakes > 0 ? "lastRequest.sumWithHandshakes" : "lastRequest.sum", counts),
+    node._("lastRequest.sum", { accepted: String(accepted), refused: String(refused) }),
   ];
+  if (handshakes > 0) parts.push(node._("lastRequest.handshakes", { count: handshakes }));
   if (duplicates > 0) parts.push(node._("status.duplicates", { duplicates: String(duplicates) }));
   if (filtered > 0) parts.push(node._("status.filtered", { filtered: String(filtered) }));
   if (unanswered > 0) parts.push(node._("status.unanswered", { unanswered: String(unanswered) }));
