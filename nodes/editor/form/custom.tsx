@@ -23,6 +23,8 @@ type CustomScheme = Readonly<Record<string, unknown>>;
 
 /** A member of the scheme, by its path, and how it is entered. */
 interface SchemeRow {
+  /** Of Font Awesome 4. */
+  readonly icon: string;
   readonly path: readonly [name: string, member?: string];
   /** Of a list to choose from; an empty one leaves the member out. */
   readonly options?: readonly string[];
@@ -38,34 +40,46 @@ interface SchemeRow {
 }
 
 const rows: Readonly<Record<string, SchemeRow>> = {
-  alg: { path: ["alg"], options: algorithms.filter((name) => name !== "code:twilio") },
-  key: { path: ["key", "format"], options: keyFormats },
+  alg: { icon: "cog", path: ["alg"], options: algorithms.filter((name) => name !== "code:twilio") },
+  key: { icon: "key", path: ["key", "format"], options: keyFormats },
   headers: {
+    icon: "tag",
     path: ["sig", "headers"],
     format: (value) => [value].flat().join(", "),
     parse: (text) => text.split(/[\s,]+/).filter(Boolean),
   },
   prefix: {
+    icon: "quote-left",
     path: ["sig", "pick"],
     format: (value) => (isObject(value) ? asText(value.prefix) : ""),
     parse: (text) => (text === "" ? undefined : { prefix: text }),
   },
-  enc: { path: ["sig", "enc"], options: encodings },
-  content: { path: ["content"], format: formatContent, parse: parseContent },
+  enc: { icon: "barcode", path: ["sig", "enc"], options: encodings },
+  content: { icon: "file-text-o", path: ["content"], format: formatContent, parse: parseContent },
   time: {
+    icon: "clock-o",
     path: ["ts", "source"],
     format: (value) => asText(value).replace(/^header:/, ""),
     parse: (text) => (text === "" || text.includes(":") ? asEntered(text) : `header:${text}`),
     others: { unit: "s", tolerance: 300 },
   },
-  unit: { path: ["ts", "unit"], options: ["", ...timeUnits] },
-  tolerance: { path: ["ts", "tolerance"], parse: (text) => (/^\d+$/.test(text) ? Number(text) : text || undefined) },
-  requires: { path: ["requires"], lines: 2, format: formatPairs(": "), parse: parsePairs(":") },
-  handshake: { path: ["handshake", "method"], options: ["", "GET", "HEAD", "OPTIONS", "POST"], others: {} },
-  when: { path: ["handshake", "when"], lines: 2, format: formatPairs("="), parse: parsePairs("=") },
-  echo: { path: ["handshake", "echo"] },
-  member: { path: ["handshake", "member"] },
-  replyHeader: { path: ["handshake", "header"] },
+  unit: { icon: "calendar", path: ["ts", "unit"], options: ["", ...timeUnits] },
+  tolerance: {
+    icon: "hourglass-end",
+    path: ["ts", "tolerance"],
+    parse: (text) => (/^\d+$/.test(text) ? Number(text) : text || undefined),
+  },
+  requires: { icon: "list", path: ["requires"], lines: 2, format: formatPairs(": "), parse: parsePairs(":") },
+  handshake: {
+    icon: "handshake-o",
+    path: ["handshake", "method"],
+    options: ["", "GET", "HEAD", "OPTIONS", "POST"],
+    others: {},
+  },
+  when: { icon: "search", path: ["handshake", "when"], lines: 2, format: formatPairs("="), parse: parsePairs("=") },
+  echo: { icon: "reply", path: ["handshake", "echo"] },
+  member: { icon: "indent", path: ["handshake", "member"] },
+  replyHeader: { icon: "tag", path: ["handshake", "header"] },
 };
 
 /** The scheme is saved as an object, which Node-RED does not fill in. */
@@ -99,7 +113,7 @@ interface CustomProps {
 function CustomRows({ node, scheme }: CustomProps) {
   return (
     <>
-      <CustomRow id="schemeOf" label={node._("label.schemeOf")} hint={node._("hint.schemeOf")}>
+      <CustomRow id="schemeOf" icon="files-o" label={node._("label.schemeOf")} hint={node._("hint.schemeOf")}>
         <select
           id="webhook-trigger-schemeOf"
           onChange={({ currentTarget: { value } }) =>
@@ -127,16 +141,17 @@ function CustomRows({ node, scheme }: CustomProps) {
 
 interface CustomRowProps {
   readonly id: string;
+  readonly icon: string;
   readonly label: string;
   readonly hint: string;
   readonly children: ComponentChildren;
 }
 
-function CustomRow({ id, label, hint, children }: CustomRowProps) {
+function CustomRow({ id, icon, label, hint, children }: CustomRowProps) {
   return (
     <div class="form-row">
       <label for={`webhook-trigger-${id}`}>
-        <i class="fa fa-fw fa-angle-right" aria-hidden="true" /> {label}
+        <i class={`fa fa-fw fa-${icon}`} aria-hidden="true" /> {label}
       </label>
       {children}
       <div id={`webhook-trigger-${id}-hint`} class="webhook-trigger-hint">
@@ -151,7 +166,7 @@ type SchemeFieldProps = CustomProps & { readonly name: string; readonly row: Sch
 function SchemeField({ node, name, row, scheme }: SchemeFieldProps) {
   /** What is being typed, which is left alone. */
   const [typed, setTyped] = useState<string>();
-  const { format = asText, options, lines } = row;
+  const { icon, format = asText, options, lines } = row;
   const id = `custom-${name}`;
   const attributes = {
     id: `webhook-trigger-${id}`,
@@ -165,7 +180,7 @@ function SchemeField({ node, name, row, scheme }: SchemeFieldProps) {
     onBlur: () => setTyped(undefined),
   };
   return (
-    <CustomRow {...{ id }} label={node._(`custom.label.${name}`)} hint={node._(`custom.hint.${name}`)}>
+    <CustomRow {...{ id, icon }} label={node._(`custom.label.${name}`)} hint={node._(`custom.hint.${name}`)}>
       {options ? (
         <select {...attributes}>
           {options.map((option) => (
