@@ -358,6 +358,20 @@ export function withDefaults(node: Readonly<Partial<SavedFields>>): SavedFields 
   return { ...defaults, ...Object.fromEntries(saved) } as SavedFields;
 }
 
+/** Switches and numbers that are always used, but for those that the configuration has in another form. */
+type PlainField = {
+  [Name in keyof FieldTable]: FieldTable[Name] extends { isUsed: unknown } | { default: object | string | null }
+    ? never
+    : Name;
+}[Exclude<keyof FieldTable, "outputs" | "ignoreDuplicates">];
+/** What they are in the configuration. */
+export type PlainConfig = { [Name in PlainField]: FieldTable[Name]["default"] };
+export const plainFields = fieldNames.filter((name): name is PlainField => {
+  const { default: usual, isUsed }: SavedField = fields[name];
+  const isPlain = ["boolean", "number"].includes(typeof usual) && isUsed === undefined;
+  return isPlain && name !== "outputs" && name !== "ignoreDuplicates";
+});
+
 /** Fields with two states, which the form shows as checkboxes. */
 export type BoxField = {
   [Name in keyof typeof defaults]: (typeof defaults)[Name] extends boolean ? Name : never;

@@ -14,6 +14,8 @@ import {
   isFieldUsed,
   needsValue,
   type Operator,
+  type PlainConfig,
+  plainFields,
   placementField,
   rules,
   type SavedCredentials,
@@ -26,18 +28,15 @@ import { composePublicUrl, isAdminPath, normalisePath, type Roots } from "./path
 import { isEnvironmentValue, isTrue, isWithoutContent, text } from "./values";
 
 /** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */
-export interface WebhookConfig {
+export interface WebhookConfig extends PlainConfig {
   /** With its leading slash and without a trailing one, in the letter case it was given; `:id` is a parameter. */
   path: string;
   /** The methods whose requests start the flow. */
   methods: readonly string[];
-  returnQueryParams: boolean;
   /** The events that start the flow, in the order of their outputs; empty for all. */
   events: readonly string[];
   /** What must hold for a request to start the flow. */
   conditions: readonly FilterCondition[];
-  /** Whether each of the events has an output of its own. */
-  outputPerEvent: boolean;
   /** Empty for any sender. */
   sender: string;
   access: TokenAccess | BasicAccess | JwtAccess | SignatureAccess;
@@ -46,14 +45,6 @@ export interface WebhookConfig {
   duplicates: DuplicatePolicy | undefined;
   /** Allowed addresses; empty for all. */
   allowFrom: readonly Block[];
-  /** The maximum of requests per minute from one address; 0 for any number. */
-  rateLimit: number;
-  /** After how many hours without an accepted request there is an alert; 0 for never. */
-  alertWhenSilent: number;
-  /** Whether the message has the bytes of the body as they were sent. */
-  rawBody: boolean;
-  /** Whether a delivery is stored before the reply, and until the flow has finished with it. */
-  guaranteed: boolean;
   /** How fast, how often and for how long the flow is started with stored deliveries. */
   pace: Pace;
   /** After how long an attempt without an end has failed, in ms. */
@@ -151,14 +142,13 @@ export function parseConfig(
   if (isAdminPath(path, host.roots)) return { rule: "relativePath.admin", value: "" };
   const access = parseAccess(saved, credentials, composePublicUrl(path, host.roots.node, host.baseUrl));
   if ("rule" in access) return access;
-  const guaranteed = isTrue(saved.guaranteed);
   // What was stored before is started at the usual pace.
-  const paced = guaranteed ? saved : defaults;
+  const paced = isTrue(saved.guaranteed) ? saved : defaults;
   const { duplicateKey: key } = saved;
   return {
+    ...parsePlain(saved),
     path,
     methods: saved.methods,
-    returnQueryParams: isTrue(saved.returnQueryParams),
     events: saved.events,
     conditions: saved.conditions.map(({ place, operator, value }) => ({
       place,
@@ -174,10 +164,6 @@ export function parseConfig(
         ? { key, keptForMs: Number(saved.duplicateWindow) * 3_600_000 }
         : undefined,
     allowFrom: parseBlocks(saved.allowFrom) ?? [],
-    rateLimit: Number(saved.rateLimit),
-    alertWhenSilent: Number(saved.alertWhenSilent),
-    rawBody: isTrue(saved.rawBody),
-    guaranteed,
     pace: {
       attempts: Number(paced.attempts),
       backoffFirstMs: Number(paced.backoffFirst) * 1000,
@@ -188,6 +174,15 @@ export function parseConfig(
     },
     attemptTimeoutMs: Number(paced.attemptTimeout) * 1000,
   };
+}
+
+/** Each by what its default is. */
+function parsePlain(saved: SavedFields): PlainConfig {
+  const parsed = plainFields.map((name) => {
+    const value = saved[name];
+    return [name, typeof defaults[name] === "boolean" ? isTrue(value) : Number(value)];
+  });
+  return Object.fromEntries(parsed) as PlainConfig;
 }
 
 function parseAccess(
