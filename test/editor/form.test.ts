@@ -247,9 +247,9 @@ describe("the form of the webhook trigger", () => {
     await editor().edit("jwt");
     await editor().enter({ verificationMethod: "jwt", issuer: "https://issuer.example", audience: "orders" });
     await editor().enter({ jwksUrl: "https://issuer.example/keys", requiredClaim: "sub=1" });
-    (await editor().note("token-guarded").innerText()).trim().should.equal(catalogText("jwt.guarded"));
+    (await editor().note("guarded").innerText()).trim().should.equal(catalogText("jwt.guarded"));
     await editor().enter({ headerParameter: "X-Token" });
-    (await editor().note("token-guarded").isVisible()).should.be.false();
+    (await editor().note("guarded").isVisible()).should.be.false();
     (await editor().state("rotation").isVisible()).should.be.false();
     (await state("terminal")).should.equal(catalogText("section.noLine"));
     (await isMarked()).should.equal(0);
@@ -268,7 +268,7 @@ describe("the form of the webhook trigger", () => {
     for (const field of ["keySource", "jwksUrl", "issuer", "headerParameter"] as const) {
       (await editor().input(field).isVisible()).should.be.false(field);
     }
-    (await editor().note("token-guarded").isVisible()).should.be.true();
+    (await editor().note("guarded").isVisible()).should.be.true();
     await editor().done();
     (await editor().isValid("jwt")).should.be.true();
     await editor().set("webhookTriggerHasNodeAuth", false);

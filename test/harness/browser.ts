@@ -49,7 +49,7 @@ type GivenItem = "url" | "contentType" | "header" | "token" | "user" | "password
 /** What the form may point out. */
 type Note =
   | ("yours" | "seen" | "closed" | "taken" | "reach" | "duplicates" | "no-id" | "without-key" | "json")
-  | ("loopback" | "forgeable" | "no-store" | "no-event" | "foreign" | "guarded" | "token-guarded" | "secret");
+  | ("loopback" | "forgeable" | "no-store" | "no-event" | "foreign" | "guarded" | "secret");
 
 /** What the runtime lets the editor know of its settings. */
 type Setting = `webhookTrigger${"BaseUrl" | "HasNodeAuth" | "Deliveries" | "Guaranteed" | "Roots"}`;

@@ -100,8 +100,7 @@ function HandoverBox(state: FormState) {
           text={broken.has("relativePath") ? node._("handover.correctPath") : ""}
         />
         <Note id="note-seen" text={describeNew(state)} />
-        <Note id="note-guarded" text={isPasswordGuarded(state) ? node._("basic.guarded") : ""} />
-        <Note id="note-token-guarded" text={isTokenGuarded(values) ? node._("jwt.guarded") : ""} />
+        <Note id="note-guarded" text={describeGuard(state)} />
         <Note id="note-closed" text={roots().node === false ? node._("url.closed") : ""} />
         <Note id="note-taken" text={rival ? describeRival(node, rival) : ""}>
           <SmallButton onClick={() => rival && RED.view.reveal(rival.id)}>
@@ -154,19 +153,13 @@ function MethodsHint({ node, values: { methods, verificationMethod } }: FormStat
   );
 }
 
-/** Whether `httpNodeAuth` checks user and password as well. */
-function isPasswordGuarded({ used }: FormState): boolean {
-  return RED.settings.webhookTriggerHasNodeAuth && used.has("password");
-}
-
-/** Whether `httpNodeAuth` checks the header field of the token. */
-function isTokenGuarded({ verificationMethod, sender, headerParameter }: SavedFields): boolean {
-  const name = findJwtPreset(sender)?.headerParameter ?? headerParameter;
-  return (
-    RED.settings.webhookTriggerHasNodeAuth &&
-    ["header", "jwt"].includes(verificationMethod) &&
-    /^authorization$/i.test(name)
-  );
+/** Says that `httpNodeAuth` checks the header field of the credential first; empty where it does not. */
+function describeGuard({ node, used, values: { verificationMethod, sender, headerParameter } }: FormState): string {
+  if (!RED.settings.webhookTriggerHasNodeAuth) return "";
+  if (used.has("password")) return node._("basic.guarded");
+  const preset = verificationMethod === "jwt" ? findJwtPreset(sender)?.headerParameter : undefined;
+  const name = preset ?? (used.has("headerParameter") ? headerParameter : "");
+  return /^authorization$/i.test(name) ? node._("jwt.guarded") : "";
 }
 
 /** The credential, or the placeholder for one that the form does not know. */
