@@ -67,6 +67,18 @@ export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: Nod
     if (typeof outcome === "object") return { body: outcome };
     return { status: conflict, body: { code: outcome, message: RED._(`replay.${outcome}`) } };
   });
+  for (const [act, when] of [
+    ["retry", "now"],
+    ["stop", "never"],
+  ] as const) {
+    addRoute(RED, "post", `deliveries/:id/${act}`, async ({ params: { id } }) => {
+      const { stored } = (await findDelivery(stores.lists, id)) ?? {};
+      if (!stored) return notFound;
+      // Only the queue has any.
+      if (stored.delivery.state === "retrying" && (await stores.queue.retry(id, when))) return { status: 204 };
+      return { status: conflict, body: { code: "notRetrying", message: RED._("retry.notRetrying") } };
+    });
+  }
   addRoute(RED, "delete", "deliveries", async ({ query }) => {
     const asked = { node: readText(query, "node"), state: parseState(query) };
     if (asked.node === undefined && asked.state === undefined) throw new BadRequest("Give node or state, or both");

@@ -2,7 +2,7 @@
 
 import { backoffAfter, type Pace } from "../config/parse";
 import type { Attempt, Delivery, Pause, StoredDelivery } from "./delivery";
-import type { AttemptResult, ReservationEnd } from "./queue";
+import type { AttemptResult, ReservationEnd, RetryTime } from "./queue";
 import { interrupted } from "./states";
 
 /** How often a node with an open circuit breaker is tried, in ms. */
@@ -77,6 +77,11 @@ export function afterCrash({ delivery, attempts }: AttemptedDelivery, waitMs: nu
 
 function waitForNext(delivery: Delivery, attempts: readonly Attempt[], waitMs: number, now: number): AttemptChange {
   return { delivery: { ...delivery, state: "retrying", nextAt: now + waitMs }, attempts, waitMs };
+}
+
+/** What becomes of a delivery that is `retrying` where a user says when it is retried. @param now in ms since the epoch */
+export function changeRetry({ nextAt: _, ...delivery }: Delivery, when: RetryTime, now: number): Delivery {
+  return when === "now" ? { ...delivery, nextAt: now } : { ...delivery, state: "failed" };
 }
 
 /** What becomes of the key of a delivery that its request has started; nothing where it stays as it is. */

@@ -93,6 +93,9 @@ export function isInRange(delivery: Position, { before, after }: Pick<Query, "be
 /** Changes from outside the queue; `error` is that of the last attempt. */
 export type Change = Partial<Pick<Delivery, "state" | "status" | "milliseconds" | "answer" | "error" | "replayedBy">>;
 
+/** When a user wants the next attempt. */
+export type RetryTime = "now" | "never";
+
 /** What became of a delivery that a user removes; `running`: it was left, as its flow runs. */
 export type Removal = "removed" | "unknown" | "running";
 
@@ -166,6 +169,12 @@ export interface DeliveryQueue extends DeliveryList {
   resume(node: string): Promise<void>;
   /** As far as this process knows; nothing where the node is not paused. */
   paused(node: string): Pause | undefined;
+  /**
+   * Has the next attempt of a delivery that is `retrying` due now, as the pace of its node allows, or makes it `failed`.
+   *
+   * @returns whether it was `retrying`, and no attempt has begun meanwhile
+   */
+  retry(id: string, when: RetryTime): Promise<boolean>;
 }
 
 // Duplicate keys.

@@ -201,7 +201,6 @@ describe("a delivery in the sidebar", () => {
     for (const [delivery, key] of [
       [{ ...done, state: "queued" }, "queued"],
       [{ ...done, state: "running" }, "running"],
-      [{ ...retrying, pause: "manual" }, "retrying"],
       [retrying, "retryingAt"],
     ] as const) {
       const shown = await open(delivery);
@@ -212,6 +211,25 @@ describe("a delivery in the sidebar", () => {
       await tab.publish();
       await again(shown).waitFor();
     }
+  });
+
+  it("is retried now or not any more where it waits for another attempt, or says why not", async () => {
+    const retrying: Detail = { ...failed, state: "retrying", maxAttempts: 5, nextAt: at };
+    const paused = await open({ ...retrying, pause: "manual" });
+    await paused.getByRole("button", { name: text("stopRetrying"), exact: true }).waitFor();
+    (await paused.getByRole("button", { name: text("retryNow"), exact: true }).count()).should.equal(0);
+    const shown = await open(retrying);
+    await press(shown, "retryNow");
+    await result(shown, text("retried"));
+    runtime.failing.set(failed.id, 409);
+    await press(shown, "retryNow");
+    await result(shown, `${catalogText("retry.notRetrying")}.`);
+    runtime.failing.clear();
+    runtime.deliveries = runtime.deliveries.map((each) => ({ ...each, state: "failed", nextAt: null }));
+    await press(shown, "stopRetrying");
+    await result(shown, text("stopped"));
+    await shown.getByRole("button", { name: text("replay"), exact: true }).waitFor();
+    runtime.controlled.should.eql(["retry", "retry", "stop"].map((act) => `${failed.id} ${act}`));
   });
 
   it("is deleted after a question, and the list is shown again without it", async () => {

@@ -78,7 +78,7 @@ export class FakeRuntime {
   readonly replayed: (readonly [id: string, body: unknown])[] = [];
   /** The deletions that were asked for: ids, or queries. */
   readonly deleted: string[] = [];
-  /** What was paused and resumed, as the ends of the URLs. */
+  /** What was paused and resumed, retried and stopped, as the ends of the URLs. */
   readonly controlled: string[] = [];
 
   /** Takes the place of another one. */
@@ -113,6 +113,12 @@ export class FakeRuntime {
       const status = runtime.failing.get(id);
       if (status !== undefined) return route.fulfill({ status, json: { code: "notOpen" } });
       return route.fulfill({ json: { id: `${id}-again` } });
+    });
+    await page.route(/deliveries\/[^/]+\/(retry|stop)$/, (route) => {
+      const [, id = "", action] = /([^/]+)\/(\w+)$/.exec(route.request().url()) ?? [];
+      runtime.controlled.push(`${id} ${action}`);
+      const status = runtime.failing.get(id);
+      return route.fulfill(status === undefined ? { status: 204 } : { status, json: { code: "notRetrying" } });
     });
     await page.route(/webhook-trigger\/\w+\/(pause|resume)$/, (route) => {
       const [, node = "", action] = /(\w+)\/(\w+)$/.exec(route.request().url()) ?? [];

@@ -39,6 +39,7 @@ interface Met {
   accepted: string;
   refused: string;
   running: string;
+  retrying: string;
   all: string[];
 }
 
@@ -68,10 +69,11 @@ async function meetRequests(nodeRed: NodeRed): Promise<Met> {
   const { id: refused } = await shown.find(({ node, state }) => node === "orders" && state === "refused");
   const { id: running } = await shown.find(({ node, state }) => node === "safe" && state === "running");
   const { deliveries } = await shown.page();
-  return { accepted: String(reply.id), refused, running, all: deliveries.map(({ id }) => id) };
+  const { id: retrying } = await shown.find(({ state }) => state === "retrying");
+  return { accepted: String(reply.id), refused, running, retrying, all: deliveries.map(({ id }) => id) };
 }
 
-function rowsOf({ accepted, refused, running, all }: Met): Row[] {
+function rowsOf({ accepted, refused, running, retrying, all }: Met): Row[] {
   const [id, body] = [accepted, {}];
   return [
     ["get deliveries", 200, { search: "?limit=2" }],
@@ -112,6 +114,11 @@ function rowsOf({ accepted, refused, running, all }: Met): Row[] {
     ["post {node}/pause", 204, { id: "safe" }],
     ["get queues", 200],
     ["get deliveries", 200, { search: "?node=safe" }],
+    ...["retry", "stop"].flatMap((act): Row[] => [
+      [`post deliveries/{id}/${act}`, 204, { id: retrying }],
+      [`post deliveries/{id}/${act}`, 409, { id: running }],
+      [`post deliveries/{id}/${act}`, 404],
+    ]),
     ["post {node}/resume", 204, { id: "safe" }],
     ...["pause", "resume"].flatMap((act): Row[] => [
       [`post {node}/${act}`, 409, { id: "orders" }],
@@ -139,6 +146,8 @@ const whileStoreFails: Row[] = [
   ["delete deliveries/{id}", 503],
   ["delete deliveries", 503, { search: "?state=failed" }],
   ["post failures/replay", 503, { body: { node: "safe", error: "", last: 0 } }],
+  ["post deliveries/{id}/retry", 503],
+  ["post deliveries/{id}/stop", 503],
   ["post {node}/pause", 503, { id: "safe" }],
   ["post {node}/resume", 503, { id: "safe" }],
 ];

@@ -5,7 +5,7 @@ import { findEventField } from "../../../src/auth/senders/table";
 import { type Detail, inARow, type Summary } from "../../../src/admin/summary";
 import { tryParseJson } from "../../../src/config/values";
 import { isReplayable } from "../../../src/deliveries/states";
-import { failureText, replay } from "./api";
+import { changeRetry, failureText, replay } from "./api";
 import { composeCurl, presentCredential } from "./curl";
 import { host, type MissedRequest } from "./host";
 import { Button, Icon, Note } from "./parts";
@@ -20,7 +20,7 @@ interface Result {
 }
 
 export function DeliveryActions({ detail, store }: { detail: Detail; store: DeliveriesStore }) {
-  const { id, at, node, body, state } = detail;
+  const { id, at, node, body, state, pause } = detail;
   const { findNode, prepareNode, useInTest, mayWrite, roots, copy, pageUrl } = host();
   const [result, setResult] = useState<Result>();
   const [isChanging, setChanging] = useState(false);
@@ -29,18 +29,27 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
   const succeed = (said: string) => setResult({ icon: "fa-check", said, verdict: "good" });
   const fail = (said: string) => setResult({ icon: "fa-times", said, verdict: "bad" });
 
-  const start = async (changed?: { payload: unknown }) => {
+  /** Does what a button says, and says what came of it. */
+  const act = async (work: () => Promise<string>) => {
     // A second click would start the flow twice.
     if (isBusy.current) return;
     isBusy.current = true;
     setResult({ icon: "fa-spinner fa-spin", said: text("testRequest.sending"), verdict: "" });
     try {
-      succeed(text("delivery.replayed", { id: (await replay(id, changed)).id }));
+      succeed(await work());
     } catch (error) {
       fail(failureText(error));
     }
     isBusy.current = false;
   };
+  const start = (changed?: { payload: unknown }) =>
+    act(async () => text("delivery.replayed", { id: (await replay(id, changed)).id }));
+  const retry = (how: "retry" | "stop", said: string) =>
+    act(async () => {
+      await changeRetry(id, how);
+      store.renew();
+      return said;
+    });
   const leaveChange = () => {
     setChanging(false);
     change.current?.focus();
@@ -62,7 +71,7 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
   };
 
   const obstacle = isReplayable(state) ? "" : describeReplayReason(detail);
-  const isReplay = mayWrite() && obstacle === "";
+  const isReplay = mayWrite() && isReplayable(state);
   const makeNode = isElsewhere(detail) && node === null ? prepareNode?.(describeMissed(detail)) : undefined;
   const said = obstacle || (mayWrite() ? "" : text("delivery.forbidden"));
   return (
@@ -80,6 +89,22 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
               onClick={() => (isChanging ? leaveChange() : setChanging(true))}
             >
               {text("delivery.replayChanged")}
+            </Button>
+          </>
+        )}
+        {mayWrite() && state === "retrying" && (
+          <>
+            {pause !== "manual" && (
+              <Button
+                icon="fa-repeat"
+                class="webhook-delivery-first"
+                onClick={() => void retry("retry", text("delivery.retried"))}
+              >
+                {text("delivery.retryNow")}
+              </Button>
+            )}
+            <Button icon="fa-stop" onClick={() => void retry("stop", text("delivery.stopped"))}>
+              {text("delivery.stopRetrying")}
             </Button>
           </>
         )}
@@ -131,9 +156,9 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
 
 /** Why a delivery that is not replayable is not. */
 function describeReplayReason({ state, nextAt, pause }: Summary): string {
-  // A paused node has no next attempt.
-  if (state !== "retrying" || nextAt === null || pause !== null) return text(`delivery.noReplay.${state}`);
-  return text("delivery.noReplay.retryingAt", { time: timeText(nextAt) });
+  if (state !== "retrying") return text(`delivery.noReplay.${state}`);
+  // A paused node has no next attempt, which the fix says.
+  return nextAt === null || pause !== null ? "" : text("delivery.noReplay.retryingAt", { time: timeText(nextAt) });
 }
 
 function describeMissed({ method, path, cause, headers }: Detail): MissedRequest {

@@ -111,6 +111,11 @@ export async function replay(
   return readReply(await host().call(`deliveries/${encodeURIComponent(id)}/replay`, "POST", changed), { id: isText });
 }
 
+/** Has the next attempt of one that is retried begin now, or none. */
+export async function changeRetry(id: string, act: "retry" | "stop"): Promise<void> {
+  expectNothing(await host().call(`deliveries/${encodeURIComponent(id)}/${act}`, "POST", {}));
+}
+
 /** Replays a part of a group. @param after where the part before has ended; missing: the first part */
 export async function replayGroup(
   { node, error, last }: FailureGroup,
@@ -157,7 +162,7 @@ export function classifyError(error: unknown): "forbidden" | "notKept" | "unreac
   return status === 404 ? "notKept" : "failed";
 }
 
-/** Why a delivery could not be fetched, replayed or deleted. */
+/** Why a delivery could not be fetched, replayed, retried or deleted. */
 export function failureText(error: unknown): string {
   const status = getStatus(error);
   if (status === 0) return text("testRequest.failed");
@@ -166,6 +171,7 @@ export function failureText(error: unknown): string {
   if (status === 404) return text("delivery.gone");
   const { code } = error as ApiError;
   if (status === 409 && code === "running") return sentence("deletion.running");
+  if (status === 409 && code === "notRetrying") return sentence("retry.notRetrying");
   const obstacle = status === 409 ? replayReasons.find((each) => each === code) : undefined;
   return obstacle ? replayReasonText(obstacle) : text("delivery.otherwise", { status: String(status) });
 }

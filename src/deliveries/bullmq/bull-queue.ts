@@ -3,7 +3,7 @@
 import type { Job } from "bullmq";
 import type { ChainableCommander } from "ioredis";
 import type { ConnectionSettings } from "../../config/stores";
-import { type AttemptChange, type AttemptedDelivery, beginAttempt, breakerIntervalMs } from "../attempt";
+import { type AttemptChange, type AttemptedDelivery, beginAttempt, breakerIntervalMs, changeRetry } from "../attempt";
 import { type Attempt, type Delivery, type Pause, type State, type StoredDelivery, unfinished } from "../delivery";
 import { EngineQueue, roomDefaults, type RunningAttempt } from "../engine-queue";
 import {
@@ -16,6 +16,7 @@ import {
   type Query,
   type Removal,
   type RemovalQuery,
+  type RetryTime,
   type StoreAnnouncer,
 } from "../queue";
 import { SharedBreaker } from "./breaker";
@@ -152,6 +153,18 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
       if (found.length < maxRemoved) return removed;
       before = found.at(-1);
     }
+  }
+
+  async retry(id: string, when: RetryTime): Promise<boolean> {
+    const { delivery: before } = (await this.#index.find(id)) ?? {};
+    if (before?.state !== "retrying") return false;
+    const jobs = this.queueOf(before.node);
+    const after = changeRetry(before, when, this.#client.now);
+    if (!(await this.#index.writeRetry(before, after, lockKey(jobs.queue, id)))) return false;
+    if (when === "now") await this.#waits.look();
+    // Without a delivery to be started, a job that is left starts nothing.
+    else await jobs.remove(id).catch(() => undefined);
+    return true;
   }
 
   protected override get time(): number {

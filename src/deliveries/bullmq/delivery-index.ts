@@ -59,6 +59,25 @@ drop(ARGV[2], state, node, bytes)
 return "removed"`;
 
 /**
+ * Changes one that is retrying, unless an instance has just taken it, or it is not as it was any more.
+ * KEYS: its hash, the lock of its job. ARGV: root, id, how it was and how it is to be as JSON, the state that it is to
+ * have, when it came, when it is due.
+ */
+const changeRetrying = `${functions}
+local _, id, before, after, state, at, due = unpack(ARGV)
+local known, node = read(id)
+local isTaken = redis.call("EXISTS", KEYS[2]) == 1
+if known ~= "retrying" or isTaken or redis.call("HGET", KEYS[1], "delivery") ~= before then return 0 end
+redis.call("HSET", KEYS[1], "delivery", after, "state", state)
+redis.call("ZREM", root .. ":waits", id .. " " .. node)
+if state == known then redis.call("ZADD", root .. ":waits", due, id .. " " .. node) end
+for _, of in ipairs({ "", ":" .. node }) do
+  redis.call("ZREM", root .. ":in:" .. known .. of, id)
+  redis.call("ZADD", root .. ":in:" .. state .. of, at, id)
+end
+return 1`;
+
+/**
  * Drops the oldest of the first kind that there is, and so on, while all take more than so many bytes. Returns their nodes,
  * and how many bytes are taken then: others may take at once what it has freed.
  * KEYS: bytes. ARGV: root, bytes, latest time of arrival, how many at most, the states of each kind.
@@ -227,6 +246,16 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     const removal = await this.#client.ask((redis) => redis.eval(dropOne, keys.length, ...keys, ...args));
     if (removal === "removed") this.#changed(node);
     return removal as Removal;
+  }
+
+  /** @param lock of its job: an instance that takes it has that @returns whether it was retrying, and nobody has taken it */
+  async writeRetry(before: Delivery, after: Delivery, lock: string): Promise<boolean> {
+    const { id, node, state, at, nextAt = 0 } = after;
+    const texts = [before, after].map((each) => split(each).delivery);
+    const args = [this.#root, id, ...texts, state, at, nextAt];
+    const isDone = await this.#client.ask((redis) => redis.eval(changeRetrying, 2, this.#key("delivery", id), lock, ...args)); // prettier-ignore
+    if (isDone === 1) this.#changed(node);
+    return isDone === 1;
   }
 
   /** Drops deliveries that are too old. */

@@ -34,6 +34,7 @@ import {
   type Removal,
   type RemovalQuery,
   type Retention,
+  type RetryTime,
   type StoreAnnouncer,
 } from "../queue";
 import { FileThread } from "./file-thread";
@@ -174,6 +175,14 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
       ({ hasMore } = step);
     }
     return removed;
+  }
+
+  async retry(id: string, when: RetryTime): Promise<boolean> {
+    const node = await this.#file.ask("retry", id, when, this.#now());
+    if (node === undefined) return false;
+    this.events?.emit("changed", { node });
+    this.take(this.queueOf(node));
+    return true;
   }
 
   protected createQueue(node: string): PacedQueue {

@@ -13,7 +13,7 @@ import {
   withWords,
 } from "../delivery";
 import type { Pace } from "../../config/parse";
-import { afterCrash, beginAttempt, endAttempt } from "../attempt";
+import { afterCrash, beginAttempt, changeRetry, endAttempt } from "../attempt";
 import {
   type Candidate,
   type Change,
@@ -28,6 +28,7 @@ import {
   type RemovalQuery,
   type ReservationEnd,
   type Retention,
+  type RetryTime,
   type SettledKey,
 } from "../queue";
 import { findFailure } from "../states";
@@ -170,6 +171,15 @@ export class Tables {
     if (!key || !keyEnd) return;
     if (keyEnd !== "released") this.#addKey({ ...key, ...keyEnd });
     else this.#run("DELETE FROM duplicate_keys WHERE endpoint = ? AND key = ?", key.endpoint, key.key);
+  }
+
+  /** @param now by the queue's clock @returns the node of the delivery; nothing where that is not `retrying` */
+  retry(id: string, when: RetryTime, now: number): string | undefined {
+    const known = this.#row(id);
+    if (known?.delivery.state !== "retrying") return undefined;
+    const delivery = changeRetry(known.delivery, when, Date.now());
+    this.#write({ ...known, delivery, due: now, waitMs: 0 }, known.delivery);
+    return delivery.node;
   }
 
   /** Written with what else changes the delivery in the same transaction, as its attempt does: see `writeChanges`. */

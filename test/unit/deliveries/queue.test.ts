@@ -226,6 +226,47 @@ function testQueue(engine: QueueEngine): void {
       should(await queue.find("1")).match({ delivery: { state: "failed", attempt: 3, error: "no" }, attempts: [{}, {}, {}] }); // prettier-ignore
     });
 
+    it("has the next attempt now where a user wants it, or none any more, of what waits for one", async () => {
+      const rarely = { backoffFirstMs: 100_000, backoffLongestMs: 100_000 };
+      // The end of the attempt before may not be over yet.
+      const change = async (id: string, when: "now" | "never") => until(async () => queue.retry(id, when), `${id} ${when}`); // prettier-ignore
+      const flow = run(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), rarely);
+      await add("1", "2", "3");
+      await until(() => flow.ends.length === 3, "the first attempts");
+      await change("1", "now");
+      await until(async () => (await stateOf("1")) === "succeeded", "the next attempt");
+      await queue.pause("n");
+      for (const when of ["now", "never"] as const) {
+        await change("2", when);
+        (await Promise.all(["1", "4"].map(async (id) => queue.retry(id, when)))).should.eql([false, false]);
+      }
+      await change("3", "now");
+      (await queue.counts("n")).should.eql({ retrying: 1, succeeded: 1, failed: 1 });
+      await reopen();
+      await queue.resume("n");
+      const next = run(succeeded, rarely);
+      await until(() => next.ends.length === 1, "what was paused");
+      should([...flow.ids, ...next.ids].sort()).eql(["1", "1", "2", "3", "3"]);
+      should((await queue.find("2"))?.delivery).match({ state: "failed", attempt: 1, error: "no" }).and.not.have.property("nextAt"); // prettier-ignore
+    });
+
+    it("starts nothing that a user has stopped, however near its next attempt is", async () => {
+      const flow = run(() => failed(), { attempts: 1000, backoffFirstMs: 30, backoffLongestMs: 30 });
+      const ids = Array.from({ length: 20 }, (_, index) => `${index}`);
+      await add(...ids);
+      const stop = async (id: string) => {
+        await until(async () => queue.retry(id, "never"), `${id} to be stopped`);
+        return [id, flow.ids.filter((each) => each === id).length] as const;
+      };
+      const stopped = await Promise.all(ids.map(stop));
+      await add("last");
+      await until(() => flow.ids.filter((id) => id === "last").length > 1, "another one, twice");
+      for (const [id, starts] of stopped) {
+        flow.ids.filter((each) => each === id).length.should.equal(starts);
+        should((await queue.find(id))?.delivery).match({ state: "failed", attempt: starts });
+      }
+    });
+
     it("counts no attempt that a deploy has ended, and starts the same one first", async () => {
       let interrupt: () => void = () => undefined;
       const first = new TestFlow(() => new Promise((resolve) => (interrupt = () => resolve({ as: "interrupted" }))), { concurrency: 1 }); // prettier-ignore
