@@ -1,10 +1,13 @@
 // Turns outcomes into alerts, the messages of webhook watches.
 
 import type { Node, NodeAPI } from "node-red";
+import { getRoots } from "../config/node-red";
+import { normalisePath } from "../config/paths";
 import type { SavedWatch, WatchEvent } from "../config/watch";
 import { clientPackages } from "../config/stores";
 import type { Pause } from "../deliveries/delivery";
 import type { StoreTrouble } from "../deliveries/queue";
+import { formatPlace } from "./place";
 import { formatFix, formatReason, formatRefusal, formatSentence, type Translate } from "./summary";
 import type { Endpoint } from "../flow/endpoint";
 import { findTemplateId } from "../flow/node-red-internals";
@@ -31,6 +34,8 @@ export interface Alert {
   readonly path?: string;
   /** The id of the delivery that has failed. */
   readonly delivery?: string;
+  /** The path of the page that shows it, or what came to the node, below the address of the editor. */
+  readonly link?: string;
   /** As the admin API has them: a sentence without its full stop, and one or more with it. Without secrets. */
   readonly reason: string;
   /** Missing where nothing is to be done. */
@@ -172,10 +177,20 @@ export class Alerts {
       ...(name && { name: redact(name) }),
       ...(running && { path: redact(running.config.path) }),
       ...(delivery !== undefined && { delivery }),
+      ...this.#link(event, node, delivery),
       reason: redact(reason),
       ...(fix !== undefined && { fix: redact(fix) }),
       at,
     };
+  }
+
+  /** Nothing where there is no page. Nobody knows the address of the editor, which may be behind a proxy. */
+  #link(event: WatchEvent, node: string, delivery: string | undefined): Pick<Alert, "link"> {
+    const { admin } = getRoots(this.#RED);
+    if (admin === false) return {};
+    const place =
+      delivery === undefined ? ({ node, state: event === "refusals" ? "refused" : "" } as const) : { delivery };
+    return { link: `${normalisePath(admin)}/webhook-trigger/#${formatPlace(place)}` };
   }
 
   #refuse({ node, problem, request }: RefusedEvent): void {

@@ -145,7 +145,7 @@ describe("the page of deliveries", () => {
       for (const key of ["delivery.useInTest", "newNode.make"]) (await each.button(key).count()).should.equal(0);
     });
 
-    it("has an address for each delivery, which is copied, opens it, and which Back leaves", async () => {
+    it("has an address for each delivery and filter, which is copied, opens it, and which Back leaves", async () => {
       const { json: sent } = await order("/orders", '{"order":7}');
       const each = await open();
       const { list, page } = each;
@@ -164,6 +164,19 @@ describe("the page of deliveries", () => {
       await shown.locator("pre").filter({ hasText: '"order": 7' }).waitFor();
       await each.button("tab.back").click();
       page.url().should.equal(nodeRed.admin("/webhook-trigger/"));
+      const chosen = (name: string) => list.element.getByLabel(catalogText(name), { exact: true });
+      await chosen("tab.filter.state").selectOption("failed");
+      await list.notice.filter({ hasText: catalogText("tab.noMatch") }).waitFor();
+      page.url().should.equal(nodeRed.admin("/webhook-trigger/#?state=failed"));
+      await page.goBack();
+      await list.rows.first().waitFor();
+      await page.evaluate(() => location.assign("#?state=unknown&text=order%22%3A7&node=orders"));
+      await until(async () => (await chosen("tab.filter.text").inputValue()) === 'order":7', "the search");
+      (await chosen("tab.filter.node").inputValue()).should.equal("orders");
+      (await chosen("tab.filter.state").inputValue()).should.equal("");
+      await page.reload();
+      await list.row('{"order":7}').waitFor();
+      (await list.rows.count()).should.equal(1);
       await page.evaluate(() => location.assign("#gone"));
       await shown.getByText(catalogText("delivery.gone")).waitFor();
       // Cut off in the middle of a character.
@@ -412,7 +425,7 @@ describe("the page of deliveries", () => {
       (await (await each.offerOfDeletion()).isVisible()).should.be.false();
       await each.button("page.logIn").click();
       await each.button("delivery.cancel").click();
-      await each.list.notice.filter({ hasText: catalogText("tab.empty") }).waitFor();
+      await each.list.notice.filter({ hasText: catalogText("tab.noMatch") }).waitFor();
       await each.button("page.logIn").click();
       await each.logIn("admin", "right");
       await each.offerOfDeletion().then((button) => button.waitFor());

@@ -76,7 +76,11 @@ describe("a webhook watch", () => {
     at.should.be.within(before - 60_000, Date.now());
     should(alert).eql({
       ...{ event: "delivery-failed", node: "shop", name: "Shop [redacted]", path: "/shop", delivery: json.id },
-      ...{ reason: "function: no [redacted]", fix: sentence(catalog.fix.flow) },
+      ...{
+        link: `/webhook-trigger/#${String(json.id)}`,
+        reason: "function: no [redacted]",
+        fix: sentence(catalog.fix.flow),
+      },
     });
     (await post("/answering")).status.should.equal(500);
     should(await heard().alert("delivery-failed", 2)).containEql({ node: "answering", reason: "HTTP 500" });
@@ -115,7 +119,7 @@ describe("a webhook watch", () => {
     heard().events.should.eql([]);
     await refuse(1, "/shop", { Authorization: "Bearer wrong" });
     should(await heard().alert("refusals")).containEql({
-      ...{ event: "refusals", node: "shop", path: "/shop" },
+      ...{ event: "refusals", node: "shop", path: "/shop", link: "/webhook-trigger/#?node=shop&state=refused" },
       ...{ reason: reasonOf("tokenMissing"), fix: sentence(catalog.fix.tokenMissing) },
     });
     await putForward(nodeRed, 599_000);
@@ -131,7 +135,7 @@ describe("a webhook watch", () => {
     should(silent).containEql({ node: "rare", path: "/rare", fix: sentence(catalog.alert.fix.silent) });
     silent.reason.should.match(/since \d{4}-\d\d-\d\dT.* 24 h\)/);
     await post("/rare");
-    should(await heard().alert("heard")).containEql({ node: "rare", reason: catalog.alert.reason.heard });
+    should(await heard().alert("heard")).containEql({ node: "rare", link: "/webhook-trigger/#?node=rare", reason: catalog.alert.reason.heard }); // prettier-ignore
     heard("quiet").events.should.eql(["silent rare"]);
   });
 

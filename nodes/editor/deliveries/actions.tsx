@@ -11,7 +11,7 @@ import { host, type MissedRequest } from "./host";
 import { Button, Icon, Note } from "./parts";
 import { planRemoval } from "./plans";
 import type { DeliveriesStore } from "./store";
-import { composeFullPath, composeUrlOfPath, getNodeLabel, isElsewhere, text, timeText } from "./texts";
+import { composeFullPath, composePageUrl, composeUrlOfPath, getNodeLabel, isElsewhere, text, timeText } from "./texts";
 
 interface Result {
   readonly icon: string;
@@ -21,7 +21,7 @@ interface Result {
 
 export function DeliveryActions({ detail, store }: { detail: Detail; store: DeliveriesStore }) {
   const { id, at, node, body, state, pause } = detail;
-  const { findNode, prepareNode, useInTest, mayWrite, roots, copy, pageUrl } = host();
+  const { findNode, prepareNode, useInTest, mayWrite, roots, copy } = host();
   const [result, setResult] = useState<Result>();
   const [isChanging, setChanging] = useState(false);
   const isBusy = useRef(false);
@@ -63,7 +63,7 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
     succeed(inARow(said));
   };
   const copyLink = () => {
-    copy(new URL(`${pageUrl}#${encodeURIComponent(id)}`, location.href).href);
+    copy(new URL(composePageUrl({ delivery: id }), location.href).href);
     succeed(text("copied"));
   };
   const remove = async () => {

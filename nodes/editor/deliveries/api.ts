@@ -12,19 +12,11 @@ import {
 import type { FailureGroup, FailureGroups } from "../../../src/deliveries/failures";
 import { type ReplayReason, replayReasons } from "../../../src/deliveries/states";
 import type { SilentEvent } from "../../../src/flow/outcomes";
+import { formatQuery, type ListFilter } from "../../../src/admin/place";
 import type { TrafficReport } from "../../../src/admin/traffic";
 import { isListOf, isNumber, isNumbers, isRecord, isText, readReply } from "./answer";
 import { ApiError, host, isApiError } from "./host";
 import { text } from "./texts";
-
-/** Empty: all. */
-export interface ListFilter {
-  readonly node: string;
-  readonly state: Summary["state"] | "";
-  readonly text: string;
-  /** Of failures. */
-  readonly error: string;
-}
 
 export const everything: ListFilter = { node: "", state: "", text: "", error: "" };
 
@@ -95,8 +87,7 @@ function ask(...asked: Parameters<typeof composePath>): Promise<unknown> {
 
 /** @param query without what is empty */
 function composePath(path: string, query: Readonly<Record<string, string>> = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== "");
-  return given.length > 0 ? `${path}?${String(new URLSearchParams(given))}` : path;
+  return path + formatQuery(query);
 }
 
 export async function control(node: string, action: "pause" | "resume"): Promise<void> {

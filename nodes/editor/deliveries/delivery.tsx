@@ -13,6 +13,7 @@ import {
   attemptText,
   bytesText,
   composeFullPath,
+  composePageUrl,
   durationText,
   getNodeName,
   isElsewhere,
@@ -131,10 +132,9 @@ function NodeLink({ id }: { id: string }) {
 
 /** Leads to the delivery in the page, which is not to take the place of the editor. */
 function OwnLink({ id }: { id: string }) {
-  const { pageUrl, isPage } = host();
-  const target = isPage ? {} : { target: "_blank", rel: "noopener" };
+  const target = host().isPage ? {} : { target: "_blank", rel: "noopener" };
   return (
-    <a href={`${pageUrl}#${encodeURIComponent(id)}`} {...target}>
+    <a href={composePageUrl({ delivery: id })} {...target}>
       {id}
     </a>
   );

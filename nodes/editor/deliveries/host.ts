@@ -3,6 +3,7 @@
 import type { SavedFields } from "../../../src/config/fields";
 import type { Roots } from "../../../src/config/paths";
 import type { SenderId } from "../../../src/auth/senders/table";
+import type { Place } from "../../../src/admin/place";
 import type { Summary, Translate } from "../../../src/admin/summary";
 
 /** A webhook trigger as the page knows it, also before it is deployed. */
@@ -75,8 +76,8 @@ export interface DeliveriesHost {
   /** The address of this list as a page of its own, and whether this is that page. */
   readonly pageUrl: string;
   readonly isPage: boolean;
-  /** Called when a delivery is shown instead of the list, or the list again: where each has an address. */
-  readonly moved?: (delivery: string | undefined) => void;
+  /** Called with where the user is, where that has an address. */
+  readonly moved?: (place: Place) => void;
   /** Shows a node in the workspace; missing where there is none. */
   readonly reveal?: (node: string) => void;
   /**

@@ -1,6 +1,7 @@
 // What is done with several deliveries after a question, step by step: replays and deletions.
 
 import type { ComponentChildren } from "preact";
+import type { ListFilter } from "../../../src/admin/place";
 import type { Summary } from "../../../src/admin/summary";
 import type { FailureGroup } from "../../../src/deliveries/failures";
 import { isReplayable } from "../../../src/deliveries/states";
@@ -9,7 +10,6 @@ import {
   everything,
   failureText,
   listAll,
-  type ListFilter,
   remove,
   removeAll,
   replay,

@@ -1,5 +1,6 @@
 // What tab and page show, and the functions that change it.
 
+import { formatPlace, type ListFilter, type Place } from "../../../src/admin/place";
 import type { Detail, Summary, SummaryPage } from "../../../src/admin/summary";
 import type { FailureGroups } from "../../../src/deliveries/failures";
 import type { TrafficReport } from "../../../src/admin/traffic";
@@ -16,7 +17,6 @@ import {
   everything,
   failureText,
   isForbidden,
-  type ListFilter,
   type QueueSummary,
 } from "./api";
 import { host } from "./host";
@@ -157,9 +157,12 @@ export class DeliveriesStore {
   }
 
   #change(change: Partial<DeliveriesState>): void {
+    const before = formatPlace(this.place);
     this.state = { ...this.state, ...change };
     // An answer may come later.
-    if (!this.#isStopped) this.#render();
+    if (this.#isStopped) return;
+    this.#render();
+    if (formatPlace(this.place) !== before) host().moved?.(this.place);
   }
 
   // When something is fetched.
@@ -404,22 +407,26 @@ export class DeliveriesStore {
     const isListed = summary && this.state.deliveries.includes(summary);
     const opened = { id, summary, trouble: "" };
     this.#change(isListed ? { opened, active: id, anchor: id } : { opened });
-    host().moved?.(id);
     void this.#renewOpened();
   };
 
   readonly close = (): void => {
     this.#change({ opened: undefined });
-    host().moved?.(undefined);
     this.#focus(".webhook-deliveries-list");
     this.#renewals.now();
   };
 
-  /** The user has gone to an address. @param id of a delivery; missing: the list */
-  follow(id: string | undefined): void {
-    if (id === this.state.opened?.id) return;
-    if (id === undefined) this.close();
-    else this.open(id);
+  get place(): Place {
+    const { opened, filter } = this.state;
+    return opened ? { delivery: opened.id } : filter;
+  }
+
+  /** The user has gone to an address. */
+  follow(place: Place): void {
+    if (formatPlace(place) === formatPlace(this.place)) return;
+    if ("delivery" in place) return this.open(place.delivery);
+    if (formatPlace(place) !== formatPlace(this.state.filter)) this.setFilter({ ...everything, ...place });
+    if (this.state.opened) this.close();
   }
 
   readonly toggleSection = (section: DetailSection, isOpen: boolean): void => {

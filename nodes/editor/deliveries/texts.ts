@@ -1,6 +1,7 @@
 // Texts, times, numbers and names in the language of the page.
 
 import { normalisePath, parseBaseUrl } from "../../../src/config/paths";
+import { formatPlace, type Place } from "../../../src/admin/place";
 import type { Summary, Translate } from "../../../src/admin/summary";
 import { host, type KnownNode } from "./host";
 
@@ -132,6 +133,12 @@ export function isElsewhere({ cause }: Pick<RequestTarget, "cause">): boolean {
 export function composeFullPath(target: RequestTarget): string {
   const { node: root } = host().roots;
   return isElsewhere(target) || root === false ? target.path : normalisePath(root) + target.path;
+}
+
+/** The address of a place on the page. */
+export function composePageUrl(place: Place): string {
+  const found = formatPlace(place);
+  return host().pageUrl + (found && `#${found}`);
 }
 
 /** @param path with `httpNodeRoot` */

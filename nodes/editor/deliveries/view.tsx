@@ -11,7 +11,7 @@ import { Button, Icon, smallButton } from "./parts";
 import { Count, isRemovable, planFilteredRemoval, planReplay } from "./plans";
 import { DeliveriesStore } from "./store";
 import { Traffic } from "./traffic";
-import { getNodeLabel, listNodeNames, minuteText, numberText, states, text } from "./texts";
+import { composePageUrl, getNodeLabel, listNodeNames, minuteText, numberText, states, text } from "./texts";
 
 /** Shows deliveries in an element of the class `webhook-deliveries`. */
 export function mountDeliveries(given: DeliveriesHost, element: HTMLElement): DeliveriesStore {
@@ -69,7 +69,6 @@ function Deliveries({ store }: { store: DeliveriesStore }) {
 /** A node, a state, a text, and above them the error that all of the list have. */
 function Filters({ store }: { store: DeliveriesStore }) {
   const { filter, typed } = store.state;
-  const { isPage, pageUrl } = host();
   const isSet = isFiltered(filter);
   const open = text("page.open");
   return (
@@ -116,8 +115,15 @@ function Filters({ store }: { store: DeliveriesStore }) {
             onClick={() => store.filterBy({})}
           />
         )}
-        {!isPage && (
-          <a class={smallButton} href={pageUrl} target="_blank" rel="noopener" aria-label={open} title={open}>
+        {!host().isPage && (
+          <a
+            class={smallButton}
+            href={composePageUrl(filter)}
+            target="_blank"
+            rel="noopener"
+            aria-label={open}
+            title={open}
+          >
             <Icon name="fa-external-link" />
           </a>
         )}

@@ -2,8 +2,10 @@
 
 import type { ListedNode, PageSession, PageSetup, Texts } from "../../../src/admin/page";
 import { permissions } from "../../../src/config/permissions";
+import { formatPlace, type Place } from "../../../src/admin/place";
 import type { Translate } from "../../../src/admin/summary";
 import { type DeliveriesHost, isApiError, type KnownNode } from "../deliveries/host";
+import { states } from "../deliveries/texts";
 import { askForNodes, call, hasPermission } from "./session";
 
 export class PageHost implements DeliveriesHost {
@@ -71,24 +73,25 @@ export class PageHost implements DeliveriesHost {
   readonly copy = (text: string): void => void copyText(text);
 
   /** So that Back leads to where the user was. */
-  readonly moved = (delivery: string | undefined): void => {
-    if (delivery === findAddressed()) return;
-    history.pushState(
-      null,
-      "",
-      delivery === undefined ? location.pathname + location.search : `#${encodeURIComponent(delivery)}`,
-    );
+  readonly moved = (place: Place): void => {
+    const found = formatPlace(place);
+    if (found === formatPlace(readPlace())) return;
+    history.pushState(null, "", location.pathname + location.search + (found && `#${found}`));
   };
 }
 
-/** The id of the delivery whose address the page has; missing: the list. */
-export function findAddressed(): string | undefined {
+/** What the address of the page names. */
+export function readPlace(): Place {
   const addressed = location.hash.slice(1);
+  const query = new URLSearchParams(addressed);
+  const read = (name: string) => query.get(name) ?? "";
+  const state = states.find((each) => each === read("state")) ?? "";
+  if (addressed === "" || addressed.startsWith("?")) return { node: read("node"), state, text: read("text"), error: read("error") }; // prettier-ignore
   try {
-    return decodeURIComponent(addressed) || undefined;
+    return { delivery: decodeURIComponent(addressed) };
   } catch {
     // No delivery has such an id, which the list says.
-    return addressed;
+    return { delivery: addressed };
   }
 }
 

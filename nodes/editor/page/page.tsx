@@ -10,7 +10,7 @@ import type { DeliveriesStore } from "../deliveries/store";
 import { text } from "../deliveries/texts";
 import { mountDeliveries } from "../deliveries/view";
 import { Login } from "./login";
-import { findAddressed, PageHost } from "./page-host";
+import { PageHost, readPlace } from "./page-host";
 import { askForChanges, askForLogin, askForSession, askForSetup, type LoginForm, logOut } from "./session";
 
 export { mountDeliveries };
@@ -53,7 +53,7 @@ class Page {
     this.#login = login;
     document.documentElement.lang = setup.language;
     document.title = text("tab.label");
-    addEventListener("hashchange", () => this.#store?.follow(findAddressed()));
+    addEventListener("hashchange", () => this.#store?.follow(readPlace()));
     this.#change({});
     void this.#begin();
     this.#pollSoon();
@@ -153,13 +153,13 @@ class Page {
   }
 }
 
-/** The list, at the delivery that the address names. */
+/** The list, at the place that the address names. */
 function List({ host, changed }: { host: PageHost; changed: (store: DeliveriesStore | undefined) => void }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (!place.current) return undefined;
     const store = mountDeliveries(host, place.current);
-    store.follow(findAddressed());
+    store.follow(readPlace());
     changed(store);
     return () => {
       store.stop();
