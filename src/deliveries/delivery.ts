@@ -89,7 +89,7 @@ export interface Delivery {
   readonly looksLike?: SenderId;
   /** The error of the last attempt, or the one behind an unforeseen problem. */
   readonly error?: string;
-  /** The first words of the body, where no event is known. */
+  /** What says most in its JSON, or the first words of its body, where no event is known. */
   readonly words?: string;
   readonly replayOf?: string;
   /** The id of the replay that has taken the place of a failed one. */
@@ -145,10 +145,15 @@ export function searchedIn(delivery: Delivery): string {
   return texts.join("\n").toLowerCase();
 }
 
-// The first words of a body describe a delivery without an event.
+// What describes a delivery without an event: members of its JSON, or the first words of its body.
 
-const maxWordsBytes = 120;
+const maxWordsBytes = 1000;
 const maxWordsLength = 80;
+/** So many members are looked at; what they are called that say most, the most telling first. */
+const maxMembers = 30;
+const tellingNames = ["number", "name", "title", "subject", "order", "event", "type", "id"];
+/** A member of JSON whose value is a text that is not empty, a number or a boolean. */
+const jsonMember = /"([\w-]{1,40})"\s*:\s*(?:"((?:[^"\\]|\\.)+)"|(-?\d[\d.eE+-]*|true|false))/g;
 /** Stands for bytes that are no text. */
 const replacement = "\uFFFD";
 
@@ -163,9 +168,24 @@ export function withWords(delivery: Delivery, body: Buffer): Delivery {
 export function listWords(body: Buffer): string | undefined {
   // The last character may be incomplete.
   const text = body.toString("utf8", 0, maxWordsBytes).replace(new RegExp(`${replacement}+$`), "");
-  const words = text.replace(/\s+/g, " ").trim().slice(0, maxWordsLength);
+  const words = (listMembers(text) ?? text).replace(/\s+/g, " ").trim().slice(0, maxWordsLength);
   const isText = Array.from(words).every((character) => character >= " " && character !== replacement);
   return words === "" || !isText ? undefined : words;
+}
+
+/** Such as "name: #1001, id: 5"; nothing where it is no object of JSON, or has only objects and arrays in it. */
+function listMembers(text: string): string | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  const members: { said: string; rank: number }[] = [];
+  for (const [, name = "", value, literal] of text.matchAll(jsonMember)) {
+    // The last word of `order_number` and `orderNumber`.
+    const [lastWord = ""] = /[A-Za-z][a-z]*$/.exec(name) ?? [];
+    const rank = tellingNames.indexOf(lastWord.toLowerCase());
+    members.push({ said: `${name}: ${value ?? literal ?? ""}`, rank: rank === -1 ? Infinity : rank });
+    if (members.length === maxMembers) break;
+  }
+  members.sort((one, other) => (one.rank === other.rank ? 0 : one.rank - other.rank));
+  return members.length > 0 ? members.map(({ said }) => said).join(", ") : undefined;
 }
 
 /** A small slice would keep its whole buffer in memory. */

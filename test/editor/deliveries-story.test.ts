@@ -71,7 +71,7 @@ describe("the tab of deliveries, with a real runtime", () => {
   it("shows a request as it comes, and starts its flow again", async () => {
     const before = await kept.page();
     const reply = await sendTo("/orders", '{"order":1}');
-    await tab.row('{"order":1}').first().waitFor();
+    await tab.row("order: 1").first().waitFor();
     (await tab.rows.count()).should.equal(before.deliveries.length + 1);
     await open(reply);
     await press(opened(), "delivery.replay");

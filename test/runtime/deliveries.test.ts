@@ -81,7 +81,7 @@ describe("a delivery", () => {
     should(rest).eql({
       ...{ id: reply.id, node: "orders", state: "succeeded", status: 200, reason: null, fix: null, cause: null },
       ...{ method: "POST", path: "/orders", ip: "127.0.0.1", sender: null, event: null, senderId: null },
-      ...{ words: '{"a":1}', size: 7, attempt: 1, maxAttempts: null, nextAt: null, pause: null },
+      ...{ words: "a: 1", size: 7, attempt: 1, maxAttempts: null, nextAt: null, pause: null },
       ...{ replayOf: null, replayedBy: null, duplicateOf: null, isTest: false },
     });
     const detail = await shown.detail(summary.id);
@@ -542,7 +542,7 @@ describe("deliveries with other settings", () => {
             ({ id, state, status }) => id === reply.id && state === "succeeded" && status === 200,
           );
           const summary = await isThere;
-          should(summary).containDeep({ node, words: body, attempt: 1, cause: null });
+          should(summary).containDeep({ node, words: `at: ${node}`, attempt: 1, cause: null });
           const detail = await shown.detail(summary.id);
           should(detail.body).containDeep({ data: body });
           should(detail.answer).containDeep({ status: 200, body: JSON.stringify(reply) });

@@ -30,7 +30,7 @@ describe("MemoryList", () => {
   it("gives a delivery back with its body, its words and its attempt", async () => {
     const list = new MemoryList();
     add(list, "1", { at: 5, state: "running", attempt: 1 });
-    const delivery = delivered("1", { at: 5, state: "running", attempt: 1, words: '{"a":1}' });
+    const delivery = delivered("1", { at: 5, state: "running", attempt: 1, words: "a: 1" });
     should(await list.find("1")).eql({ delivery, body: bytes, attempts: [{ at: 5 }] });
     add(list, "1", { state: "failed" });
     should((await list.find("1"))?.delivery).eql(delivery);
