@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Locator } from "playwright-core";
 import should from "should";
 import type { Summary } from "../../src/admin/summary";
-import { boxOf, catalogText, type Editor, refusalText } from "../harness/browser";
+import { boxOf, catalogText, type Editor } from "../harness/browser";
 import { DeliveriesTab, FakeRuntime, noon, summaries, summary, trafficOf } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";
 import { openEditor } from "../harness/stage";
@@ -74,12 +74,12 @@ describe("the tab of deliveries", () => {
     should(ago).equal("2 hr. ago");
     should(exact).match(/^(\d\d\/\d\d, )?\d\d:\d\d:\d\d$/);
     others.should.eql([state("succeeded"), "Orders", "200", "1.2s", "push"]);
-    texts[1]?.slice(2).should.eql([state("refused"), "/payments", "401", "12ms", refusalText("tokenMissing", 401)]);
+    texts[1]?.slice(2).should.eql([state("refused"), "/payments", "401", "12ms", catalogText("refused.tokenMissing")]);
     const replay = catalogText("tab.replayOf", { what: "TypeError: no order" });
     texts[2]?.slice(2).should.eql([state("failed"), "Orders", "12ms", replay]);
     texts[3]?.slice(2).should.eql([state("running"), "gone", "POST /orders"]);
     texts[4]?.at(-1)?.should.equal(catalogText("tab.testRequest", { what: "hello world" }));
-    texts[5]?.at(-1)?.should.equal(`POST /odrers: ${refusalText("noEndpoint", 404)}`);
+    texts[5]?.at(-1)?.should.equal(`POST /odrers: ${catalogText("refused.noEndpoint")}`);
     texts[6]?.slice(2).should.eql([state("replayed"), "Orders", "200", "12ms", "pull"]);
     texts[7]?.slice(0, 2).should.eql(["02/03, 04:05", "02/03, 04:05:06"]);
     (await tab.rows.nth(1).locator(".fa-ban").count()).should.equal(1);
@@ -528,15 +528,26 @@ describe("the tab of deliveries", () => {
     await lines.filter({ hasText: catalogText("tab.queue.manual", { count: "7" }) }).waitFor();
   });
 
-  it("has rows of two lines in a narrow sidebar and of one in a wide one, and none lies on another", async () => {
+  it("has rows of two lines in a narrow sidebar and of one in a wide one, with headings, a line for each day, and none lies on another", async () => {
     const long = "x".repeat(200);
-    await show([summary({ id: "1", event: long, node: long }), summary({ id: "2", at: 0, state: "refused", cause: refusal })]);
+    const [before, at] = [noon - 24 * hour, new Date(2024, 1, 3, 4, 5, 6).getTime()];
+    await show([summary({ id: "1", event: long, node: long }), summary({ id: "2", at: before }), summary({ id: "3", at }), summary({ id: "4", at: at - 1, state: "refused", cause: refusal })]);
+    const days = tab.list.locator(".webhook-deliveries-day");
+    const heading = tab.element.getByText(catalogText("tab.column.node"), { exact: true });
     for (const [width, height] of [[280, 38], [700, 26]] as const) {
       await tab.fitInto(width);
       await until(async () => (await boxOf(tab.rows.first())).height === height, "the rows to fit");
+      (await heading.isVisible()).should.equal(width > 500);
       const { y } = await boxOf(tab.rows.first());
-      (await boxOf(tab.rows.nth(1))).y.should.be.approximately(y + height, 0.5);
+      const lines = [days.first(), tab.rows.nth(1), days.nth(1), tab.rows.nth(2), tab.rows.nth(3)];
+      for (const [above, line] of lines.entries()) (await boxOf(line)).y.should.be.approximately(y + (above + 1) * height, 0.5);
     }
+    (await days.nth(1).innerText()).should.equal("Saturday, February 3, 2024");
+    const { x } = await boxOf(heading);
+    (await boxOf(tab.rows.nth(1).locator(".webhook-deliveries-node"))).x.should.be.approximately(x, 0.5);
+    await tab.list.focus();
+    for (const key of ["ArrowDown", "ArrowDown", "End"]) await press(key);
+    (await tab.active()).should.equal(catalogText("refused.tokenMissing"));
     await tab.element.evaluate((element) => element.removeAttribute("style"));
   });
 

@@ -1,10 +1,11 @@
 // The list of deliveries, of which the rows that can be seen are in the page.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatReason, type Summary } from "../../../src/admin/summary";
 import { Ago, Icon, State } from "./parts";
 import type { DeliveriesStore } from "./store";
-import { durationText, getNodeLabel, text } from "./texts";
+import { dayText, durationText, getNodeLabel, text } from "./texts";
 
 /** So many rows above and below what can be seen are in the page, for those who scroll fast. */
 const margin = 10;
@@ -40,15 +41,21 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
     element.current.scrollTop = listView.scrolled;
     measure();
   }, [isShown]);
+  const today = new Date().setHours(0, 0, 0, 0);
+  const days = useMemo(() => findDays(deliveries, today), [deliveries, today]);
+  /** Each delivery has a line, and each day one before its first. */
+  const lines = deliveries.length + days.length;
+  const lineOf = (index: number) => index + days.filter((day) => day.index <= index).length;
+  const styleOf = (line: number) => ({ top: `calc(${line} * var(--webhook-deliveries-row))` });
   useLayoutEffect(() => {
-    if (view.height > 0 && view.top + 5 * view.height > deliveries.length * view.rowHeight) void store.more();
-  }, [deliveries, view]);
+    if (view.height > 0 && view.top + 5 * view.height > lines * view.rowHeight) void store.more();
+  }, [lines, view]);
 
   const goTo = (index: number, isSelecting: boolean) => {
     store.goTo(index, isSelecting);
     const list = element.current;
     if (!list) return;
-    const top = store.activeIndex * view.rowHeight;
+    const top = lineOf(store.activeIndex) * view.rowHeight;
     list.scrollTop = Math.min(top, Math.max(list.scrollTop, top + view.rowHeight - list.clientHeight));
     measure();
   };
@@ -78,6 +85,7 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
     for (const end of ["pointerup", "pointercancel"]) addEventListener(end, release, { once: true });
   };
 
+  const shown = findShown(view, days, deliveries.length, store.activeIndex);
   return (
     <div
       ref={element}
@@ -94,8 +102,14 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
       onFocus={() => (listView.isFocused = true)}
       onBlur={() => (listView.isFocused = false)}
     >
-      <div role="presentation" style={{ height: `calc(${deliveries.length} * var(--webhook-deliveries-row))` }}>
-        {listShown(view, deliveries.length, store.activeIndex).map((index) => {
+      <div role="presentation" style={{ height: `calc(${lines} * var(--webhook-deliveries-row))` }}>
+        {/* Those who hear it hear the date of each. */}
+        {days.map(({ index, at }) => (
+          <div key={at} class="webhook-deliveries-day" style={styleOf(lineOf(index) - 1)} aria-hidden="true">
+            {dayText(at)}
+          </div>
+        ))}
+        {shown.map((index) => {
           const delivery = deliveries[index];
           return (
             delivery && (
@@ -103,14 +117,22 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
                 key={delivery.id}
                 id={rowId(delivery.id)}
                 class={`webhook-deliveries-row${delivery.id === active ? " active" : ""}`}
-                style={{ top: `calc(${index} * var(--webhook-deliveries-row))` }}
+                style={styleOf(lineOf(index))}
                 role="option"
                 aria-selected={selected.has(delivery.id)}
                 aria-posinset={index + 1}
                 aria-setsize={next === null ? deliveries.length : -1}
                 onClick={(event) => click(event, delivery)}
               >
-                <Cells delivery={delivery} isSelected={selected.has(delivery.id)} isActive={delivery.id === active} />
+                <Cells
+                  of={(name) =>
+                    columns[name]?.({
+                      delivery,
+                      isSelected: selected.has(delivery.id),
+                      isActive: delivery.id === active,
+                    })
+                  }
+                />
               </div>
             )
           );
@@ -124,46 +146,94 @@ function rowId(id: string): string {
   return `webhook-deliveries-row-${id}`;
 }
 
-/** The indexes of the rows that are in the page, with the active one, at which a screen reader is. */
-function listShown(view: { top: number; height: number; rowHeight: number }, count: number, active: number): number[] {
-  const first = Math.max(0, Math.floor(view.top / view.rowHeight) - margin);
-  const last = Math.min(count - 1, Math.ceil((view.top + view.height) / view.rowHeight) + margin);
+interface Day {
+  /** Of its newest delivery. */
+  readonly index: number;
+  /** When that came. */
+  readonly at: number;
+}
+
+/** Those before today. @param today when it began */
+function findDays(deliveries: readonly Summary[], today: number): Day[] {
+  const days: Day[] = [];
+  let begin = today;
+  for (const [index, { at }] of deliveries.entries()) {
+    if (at >= begin) continue;
+    days.push({ index, at });
+    begin = new Date(at).setHours(0, 0, 0, 0);
+  }
+  return days;
+}
+
+/** The indexes of the deliveries that are in the page, with the active one, at which a screen reader is. */
+function findShown(
+  { top, height, rowHeight }: { top: number; height: number; rowHeight: number },
+  days: readonly Day[],
+  count: number,
+  active: number,
+): number[] {
+  /** Of a delivery in a line, or in the one below that. */
+  const indexAt = (line: number) => line - days.filter(({ index }, before) => index + before < line).length;
+  const first = Math.max(0, indexAt(Math.floor(top / rowHeight) - margin));
+  const last = Math.min(count - 1, indexAt(Math.ceil((top + height) / rowHeight) + margin));
   const shown = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
   if (active >= 0 && active < first) shown.unshift(active);
   if (active > last) shown.push(active);
   return shown;
 }
 
-/** The columns of a row; where they are is in the style sheet, by these names. */
-function Cells({ delivery, isSelected, isActive }: { delivery: Summary; isSelected: boolean; isActive: boolean }) {
-  const { node, at, state, status, milliseconds } = delivery;
-  const cells = {
-    check: <Icon name={isSelected ? "fa-check-square-o" : "fa-square-o"} />,
-    time: <Ago at={at} isExact={isActive} />,
-    state: <State delivery={delivery} />,
-    node: node === null ? "" : getNodeLabel(node),
-    // The reply came before the flow failed: beside that, "200" would read as a contradiction.
-    status: (state === "failed" || state === "retrying") && status !== null && status < 400 ? null : status,
-    took: milliseconds === null ? "" : durationText(milliseconds),
-    what: describeWhat(delivery),
-  };
-  return Object.entries(cells).map(([name, cell]) => (
-    <span
-      key={name}
-      class={`webhook-deliveries-${name}`}
-      style={{ gridArea: name }}
-      title={typeof cell === "string" ? cell : undefined}
-    >
-      {cell}
-    </span>
-  ));
+interface RowProps {
+  readonly delivery: Summary;
+  readonly isSelected: boolean;
+  readonly isActive: boolean;
+}
+
+/** Where they are is in the style sheet, by these names; their headings are in the message catalog. */
+const columns: Readonly<Record<string, (row: RowProps) => ComponentChildren>> = {
+  check: ({ isSelected }) => <Icon name={isSelected ? "fa-check-square-o" : "fa-square-o"} />,
+  time: ({ delivery: { at }, isActive }) => <Ago at={at} isExact={isActive} />,
+  state: ({ delivery }) => <State delivery={delivery} />,
+  node: ({ delivery: { node } }) => node !== null && getNodeLabel(node),
+  // The reply came before the flow failed: beside that, "200" would read as a contradiction.
+  status: ({ delivery: { state, status } }) =>
+    (state === "failed" || state === "retrying") && status !== null && status < 400 ? null : status,
+  took: ({ delivery: { milliseconds } }) => milliseconds !== null && durationText(milliseconds),
+  what: ({ delivery }) => describeWhat(delivery),
+};
+
+function Cells({ of }: { of: (name: string) => ComponentChildren }) {
+  return Object.keys(columns).map((name) => {
+    const cell = of(name);
+    return (
+      <span
+        key={name}
+        class={`webhook-deliveries-${name}`}
+        style={{ gridArea: name }}
+        title={typeof cell === "string" ? cell : undefined}
+      >
+        {cell}
+      </span>
+    );
+  });
+}
+
+/** The headings of the columns, where these are side by side. Those who hear the list need none. */
+export function ListHead() {
+  return (
+    <div class="webhook-deliveries-head" aria-hidden="true">
+      <div class="webhook-deliveries-row">
+        <Cells of={(name) => name !== "check" && text(`tab.column.${name}`)} />
+      </div>
+    </div>
+  );
 }
 
 /** Reason of a failure, event, first words, or method and path. */
 function describeWhat(delivery: Summary): string {
-  const { cause, status, event, words, method, path, replayOf, isTest } = delivery;
+  const { cause, event, words, method, path, replayOf, isTest } = delivery;
   const request = `${method} ${path}`;
-  const reason = cause && formatReason(cause, status, text);
+  // The status has a column of its own.
+  const reason = cause && formatReason(cause, null, text);
   // Without an endpoint, the path says most.
   const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
   const what = why ?? event ?? words ?? request;

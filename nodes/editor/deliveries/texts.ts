@@ -22,6 +22,7 @@ function createFormats(language: string) {
     seconds: new Intl.NumberFormat(language, { ...unit, unit: "second", maximumFractionDigits: 1 }),
     time: createTimeFormat(language, second),
     minute: createTimeFormat(language, minute),
+    day: new Intl.DateTimeFormat(language, { dateStyle: "full" }),
     moment: new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" }),
     ago: new Intl.RelativeTimeFormat(language, { style: "short", numeric: "auto" }),
   };
@@ -65,6 +66,10 @@ export function numberText(value: number): string {
 export function durationText(duration: number): string {
   const { milliseconds, seconds } = formats();
   return duration < 1000 ? milliseconds.format(duration) : seconds.format(duration / 1000);
+}
+
+export function dayText(at: number): string {
+  return formats().day.format(at);
 }
 
 /** Date and time. */

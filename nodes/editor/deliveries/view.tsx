@@ -6,7 +6,7 @@ import { DeliveryView } from "./delivery";
 import { PlanDialog } from "./dialog";
 import { describeCause, Failures } from "./failures";
 import { type DeliveriesHost, host, useHost } from "./host";
-import { DeliveryList } from "./list";
+import { DeliveryList, ListHead } from "./list";
 import { Button, Icon, smallButton } from "./parts";
 import { Count, isRemovable, planFilteredRemoval, planReplay } from "./plans";
 import { DeliveriesStore } from "./store";
@@ -46,6 +46,7 @@ function Deliveries({ store }: { store: DeliveriesStore }) {
         <Failures store={store} />
         <Notice store={store} />
         <div class="webhook-deliveries-body">
+          {store.state.deliveries.length > 0 && <ListHead />}
           <DeliveryList store={store} />
           {count > 0 && (
             <Button class="webhook-deliveries-new" onClick={store.showNew}>
