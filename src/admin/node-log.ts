@@ -128,7 +128,6 @@ export class NodeLog {
 
   /** @returns nothing where there is no time left in this second: not each request of a flood is explained */
   #examine({ authenticator, problem, request, cause }: RefusedEvent): Explanation | undefined {
-    if (problem.reason) return { reasons: [{ key: problem.reason.key, values: { ...problem.reason.values } }] };
     if (!request || (problem.status !== 401 && problem !== problems.keysUnavailable) || cause !== undefined)
       return unexplained;
     return this.#examination.spend(() => explain(authenticator, request));

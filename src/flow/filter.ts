@@ -6,7 +6,6 @@ import type { Source } from "../auth/senders/sender";
 import { parseNumber } from "../config/values";
 import type { FilterCondition, WebhookConfig } from "../config/parse";
 import { findMembers, type Json, readJson, toText } from "../request/json";
-import { Problem, problems } from "../request/problem";
 
 /** A request as a filter sees it. */
 interface FilterRequest {
@@ -27,28 +26,20 @@ interface Passed {
 /**
  * Whether a request starts the flow. A batch does where one of its events does.
  *
- * @returns nothing for a request that does not pass; a problem where a condition cannot be evaluated, so that what was
- *   misspelt is noticed
+ * @returns nothing for a request that does not pass
  */
 export function filterRequest(
   { events: wanted, conditions }: Pick<WebhookConfig, "events" | "conditions">,
   request: FilterRequest,
-): Passed | undefined | Problem {
+): Passed | undefined {
   const events: ReadonlySet<string | undefined> = new Set(request.events.length > 0 ? request.events : [undefined]);
-  const found = [...events].filter((event) => wanted.length === 0 || findEvent(wanted, event) !== -1);
-  if (found.length === 0) return undefined;
-  let passing = found.map(() => true);
+  let passing = [...events].filter((event) => wanted.length === 0 || findEvent(wanted, event) !== -1);
   for (const condition of conditions) {
-    const { place } = condition;
-    const held =
-      place === "event"
-        ? found.map((event) => evaluate(condition, event === undefined ? [] : [event]))
-        : Array<boolean | undefined>(found.length).fill(evaluatePlace(condition, request));
-    if (held.every((holds) => holds === undefined)) return problems.uncheckable.because("condition", { place });
-    passing = passing.map((passes, index) => passes && held[index] === true);
+    if (condition.place === "event") {
+      passing = passing.filter((event) => holds(condition, event === undefined ? [] : [event]));
+    } else if (passing.length > 0 && !holdsAtPlace(condition, request)) passing = [];
   }
-  const index = passing.indexOf(true);
-  return index === -1 ? undefined : { event: found[index] };
+  return passing.length === 0 ? undefined : { event: passing[0] };
 }
 
 /** The position of the first name that an event has; -1 where there is none. */
@@ -58,11 +49,10 @@ export function findEvent(events: readonly string[], event: string | undefined):
 }
 
 /** With `*` in its place, a condition holds if it does for one of the elements; those without the member have no value. */
-function evaluatePlace(condition: FilterCondition, request: FilterRequest): boolean | undefined {
+function holdsAtPlace(condition: FilterCondition, request: FilterRequest): boolean {
   const values = readPlace(condition.place, request);
-  if (values.length === 0 || !/^json:(?:.*\.)?\*(?:\.|$)/.test(condition.place)) return evaluate(condition, values);
-  const held = values.map((value) => evaluate(condition, value === null ? [] : [value]));
-  return held.includes(true) ? true : held.find((holds) => holds !== undefined);
+  if (values.length === 0 || !/^json:(?:.*\.)?\*(?:\.|$)/.test(condition.place)) return holds(condition, values);
+  return values.some((value) => holds(condition, value === null ? [] : [value]));
 }
 
 /** Texts, or values of JSON; several for a repeated header field or parameter. */
@@ -73,20 +63,19 @@ function readPlace(place: string, { head, text, payload }: FilterRequest): reado
   return json === undefined ? [] : findMembers(json, place.slice("json:".length).split("."));
 }
 
-/** @returns nothing where the values cannot be compared */
-function evaluate({ operator, value: wanted }: FilterCondition, values: readonly unknown[]): boolean | undefined {
-  const [found, ...repeated] = values;
+/** What is missing, is there twice, or cannot be compared is no value: it is not any other, and nothing else holds for it. */
+function holds({ operator, value: wanted }: FilterCondition, values: readonly unknown[]): boolean {
+  const [found] = values;
   if (operator === "exists") return found !== undefined;
   if (operator === "missing") return found === undefined;
-  if (repeated.length > 0) return undefined;
+  if (values.length > 1) return operator === "isNot";
   if (operator === "contains" && Array.isArray(found)) return found.some((each) => toComparable(each) === wanted);
   const text = toComparable(found);
-  if (text === undefined) return undefined;
-  if (operator === "is") return text === wanted;
   if (operator === "isNot") return text !== wanted;
+  if (text === undefined) return false;
+  if (operator === "is") return text === wanted;
   if (operator === "contains") return text.includes(wanted);
-  const number = parseNumber(text);
-  if (number === undefined) return undefined;
+  const number = parseNumber(text) ?? NaN;
   return operator === "above" ? number > Number(wanted) : number < Number(wanted);
 }
 

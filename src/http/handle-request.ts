@@ -135,7 +135,6 @@ async function accept(
   reportSubscriptions(decoded);
   const told = readTold(decoded);
   const passed = filter(decoded, told.events);
-  if (passed instanceof Problem) return passed;
   if (!passed) return replyToFiltered(decoded, told.events);
   const id = decoded.endpoint.newId();
   const found = await findDuplicate(decoded, id, told.key);

@@ -22,7 +22,6 @@ export class Problem {
     readonly status: number,
     readonly detail: string,
     readonly headers: Readonly<Record<string, string>> = {},
-    readonly reason?: Reason,
   ) {
     // RFC 9457 §4.2.1: with about:blank, the title is the status phrase.
     this.body = JSON.stringify({ type: "about:blank", title: STATUS_CODES[status], status, detail });
@@ -31,11 +30,6 @@ export class Problem {
   /** Whether the sender's address is the reason. */
   get isOfAddress(): boolean {
     return this.status === 403 || this.status === 429;
-  }
-
-  /** The same problem with what the operator should know. */
-  because(key: string, values: Reason["values"]): Problem {
-    return new Problem(this.name, this.status, this.detail, this.headers, { key, values });
   }
 
   /** The same problem with `Retry-After` (RFC 9110 §10.2.3). */
@@ -96,7 +90,6 @@ const table = {
   jsonTooDeep: [400, "The JSON of the request is nested too deeply."],
   formMalformed: [400, "The body of the request is not valid multipart/form-data."],
   partsTooMany: [413, "The form of the request has too many parts."],
-  uncheckable: [422, "A condition of this endpoint cannot be checked for this request."],
   bodyLate: [408, "The body of the request did not arrive in time.", { Connection: "close" }],
   flowLate: [504, "The flow did not answer in time."],
   duplicatesWaiting: [503, "Too many duplicates are waiting for an answer. Please try again.", retryAfter(10)],
