@@ -73,6 +73,8 @@ const bySender = (name: keyof Settings | "verifyToken") => (choices: Choices) =>
   verifying("signature")(choices) && (findSigningSender(choices.sender)?.settings?.includes(name) ?? false);
 const withoutDuplicates = ({ ignoreDuplicates: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
 const withGuarantee = ({ guaranteed: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
+/** Where the flow replies, the reply says how an attempt has ended. */
+const withAttempts = (choices: Choices) => withGuarantee(choices) && byNode(choices);
 
 const isGiven = (value: unknown) => text(value) !== "";
 
@@ -169,6 +171,8 @@ export const fields = {
   },
   /** After how long an attempt without an end has failed, in seconds. */
   attemptTimeout: { ...wholeNumber(300, 1, 86_400), isUsed: withGuarantee, section: "retries", icon: "clock-o" },
+  /** Whether an attempt fails where an API that the flow calls has answered with an error, or not at all. */
+  httpErrorsFail: { ...flag(true), isUsed: withAttempts, section: "retries", icon: "cloud" },
   /** How many flows run at once; 0 for any number. */
   concurrency: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee, section: "pace", icon: "random" },
   /** How many attempts start per minute; 0 for any number. */
@@ -439,8 +443,8 @@ function isPlace(value: unknown): boolean {
 }
 
 /** A boolean, or what an environment variable resolves to. */
-function flag() {
-  return { default: false, accepts: (value: unknown) => [true, false, "true", "false"].some((each) => each === value) };
+function flag(usual = false) {
+  return { default: usual, accepts: (value: unknown) => [true, false, "true", "false"].some((each) => each === value) };
 }
 
 function oneOf(usual: string, ...others: readonly string[]) {

@@ -49,6 +49,8 @@ export interface WebhookConfig extends PlainConfig {
   pace: Pace;
   /** After how long an attempt without an end has failed, in ms. */
   attemptTimeoutMs: number;
+  /** Whether an attempt fails where an API that the flow calls has answered with an error. */
+  httpErrorsFail: boolean;
 }
 
 export interface FilterCondition {
@@ -173,6 +175,7 @@ export function parseConfig(
       breaker: Number(paced.breaker),
     },
     attemptTimeoutMs: Number(paced.attemptTimeout) * 1000,
+    httpErrorsFail: isTrue(paced.httpErrorsFail),
   };
 }
 

@@ -3,7 +3,7 @@
 import type { Node, NodeAPI, NodeMessage } from "node-red";
 import { isObject } from "../config/values";
 import type { AttemptResult } from "../deliveries/queue";
-import { timedOut } from "../deliveries/states";
+import { statusError, timedOut } from "../deliveries/states";
 import {
   type CompleteEvent,
   findHooks,
@@ -27,7 +27,7 @@ export const maxErrorLength = 200;
 interface FollowedAttempt {
   /** The messages that nodes have, or are about to receive, with these nodes. */
   readonly open: Map<NodeMessage, Set<Node>>;
-  readonly redact: (error: string) => string;
+  readonly options: FollowOptions;
   end(result: AttemptResult): void;
   failure?: { error: string; retryAfterMs?: number };
   isInterrupted?: boolean;
@@ -38,13 +38,16 @@ interface FollowOptions {
   readonly redact: (error: string) => string;
   /** An attempt without an end has failed after this time. */
   readonly timeoutMs: number;
+  /** Whether it has failed where an `http request` node has got an error, or no answer. */
+  readonly httpErrorsFail: boolean;
 }
 
 /**
  * A flow has finished with a message when every node that received it, or a message with the same `_msgid`, has
  * completed; a node that never calls `done` has completed when its handler returns. It has failed when a node reports
- * an error about such a message, caught or not. A message that a stop of its node drops is interrupted: what a node
- * says of it then means nothing. Core's `delay` is done with what it drops, and so is `exec`, some turns later.
+ * an error about such a message, caught or not, or an API has answered an `http request` with one. A message that a
+ * stop of its node drops is interrupted: what a node says of it then means nothing. Core's `delay` is done with what it
+ * drops, and so is `exec`, some turns later.
  *
  * Messages that a plugin's hook holds back are not followed, nor what a node sends after it has completed.
  */
@@ -76,7 +79,7 @@ export class Completion {
   }
 
   /** Follows a message that a node is about to send in this turn. */
-  follow(id: string, { redact, timeoutMs }: FollowOptions): Promise<AttemptResult> {
+  follow(id: string, options: FollowOptions): Promise<AttemptResult> {
     if (!this.#hooks) return delivered();
     this.#addHooks(this.#hooks);
     // Two messages with one id cannot be told apart.
@@ -87,8 +90,8 @@ export class Completion {
         if (this.#attempts.get(id) === attempt) this.#attempts.delete(id);
         resolve(result);
       };
-      const timer = setTimeout(() => end({ as: "failed", error: timedOut }), timeoutMs).unref();
-      const attempt: FollowedAttempt = { open: new Map(), redact, end };
+      const timer = setTimeout(() => end({ as: "failed", error: timedOut }), options.timeoutMs).unref();
+      const attempt: FollowedAttempt = { open: new Map(), options, end };
       this.#attempts.set(id, attempt);
       concludeLater(attempt);
     });
@@ -115,7 +118,10 @@ export class Completion {
       if (node && !saysDone(node)) this.#close(this.#received.get(msg), msg, node);
     });
     hooks.add(hookNames.onComplete, ({ msg, node: { node } }: CompleteEvent) => {
-      this.#close(this.#received.get(msg), msg, node);
+      const attempt = this.#received.get(msg);
+      const httpError = attempt?.options.httpErrorsFail && !this.#hasStopped(node) && findHttpError(node, msg);
+      if (attempt && httpError) fail(attempt, node, httpError, msg);
+      this.#close(attempt, msg, node);
     });
   }
 
@@ -182,8 +188,17 @@ export class Completion {
 function fail(attempt: FollowedAttempt, node: Node, error: unknown, msg: NodeMessage): void {
   const retryAfterMs = getRetryAfterMs(msg);
   // The first error is kept: later ones follow from it.
-  const first = attempt.failure?.error ?? attempt.redact(describeError(node, error)).slice(0, maxErrorLength);
+  const first = attempt.failure?.error ?? attempt.options.redact(describeError(node, error)).slice(0, maxErrorLength);
   attempt.failure = { ...attempt.failure, error: first, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
+
+/**
+ * What an API has answered to core's `http request`, which completes with each status. Before that, it reports an error
+ * where no answer came, and has the code of that in the place of the status.
+ */
+function findHttpError({ type }: Node, { statusCode }: NodeMessage & { statusCode?: unknown }): string | undefined {
+  if (type !== "http request" || Number(statusCode) < 400) return undefined;
+  return typeof statusCode === "number" ? statusError(statusCode) : "no answer";
 }
 
 /** After this turn of the event loop: a node may call `done` before it sends. */

@@ -130,7 +130,8 @@ export class GuaranteedFlow implements Consumer {
 
   async #follow(id: string, redact: (error: string) => string): Promise<AttemptResult> {
     const { completion, config } = this.#services;
-    return completion.follow(id, { redact, timeoutMs: config.attemptTimeoutMs });
+    const { attemptTimeoutMs: timeoutMs, httpErrorsFail } = config;
+    return completion.follow(id, { redact, timeoutMs, httpErrorsFail });
   }
 
   #record(delivery: IncomingDelivery, sent: SentRequest): RecordedRequest {

@@ -225,7 +225,10 @@ describe("what becomes of requests, in the form", () => {
     await editor.enter({ ignoreDuplicates: true });
     await shows("replyTimeout", "duplicateKey", "duplicateWindow");
     await editor.enter({ ignoreDuplicates: false, guaranteed: true });
-    await shows("replyTimeout", "attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker");
+    const retried = ["attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker"];
+    await shows("replyTimeout", ...retried);
+    await editor.enter({ reply: "now" });
+    await shows("replyStatus", "httpErrorsFail", ...retried);
     await editor.cancel();
     await editor.edit("environment");
     await shows(...handlingFields.filter((field) => !always.includes(field)));

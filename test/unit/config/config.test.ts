@@ -41,6 +41,7 @@ const plain = {
     breaker: 0,
   },
   attemptTimeoutMs: 300_000,
+  httpErrorsFail: true,
 };
 
 describe("parseConfig", () => {
@@ -234,6 +235,7 @@ describe("parseConfig", () => {
       ["when the flow is started again", { guaranteed: true, attempts: "50", backoffFirst: 1, backoffLongest: 86_400 }, { pace: { ...plain.pace, attempts: 50, backoffFirstMs: 1000, backoffLongestMs: 86_400_000 } }],
       ["how fast the flow is started", { guaranteed: true, concurrency: "1", ratePerMinute: 6000, breaker: "1000" }, { pace: { ...plain.pace, concurrency: 1, ratePerMinute: 6000, breaker: 1000 } }],
       ["how long an attempt may take", { guaranteed: true, attemptTimeout: "86400" }, { attemptTimeoutMs: 86_400_000 }],
+      ["whether an API may answer with an error", { guaranteed: true, httpErrorsFail: "false" }, { httpErrorsFail: false }],
     ]; // prettier-ignore
     for (const [name, fields, expected] of read) it(name, () => parse(fields).should.containEql(expected));
   });
@@ -307,6 +309,7 @@ describe("parseConfig", () => {
       ratePerMinute: [-1, 6001, "1.5", "", null],
       breaker: [-1, 1001, "", "never", null],
       attemptTimeout: [0, 86_401, 0.5, "5m", "", null],
+      httpErrorsFail: ["", "on", 1, null],
     };
     const used = { ignoreDuplicates: true, guaranteed: "true" };
     for (const [rule, broken] of Object.entries(values) as [HandlingRule, unknown[]][]) {
