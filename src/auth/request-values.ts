@@ -115,12 +115,11 @@ function decodeAttribute(value: string): string {
 
 /** The subscriptions that a verified request belongs to, and when each expires, in ms since the epoch. */
 export function readSubscriptions(
-  { subscriptions }: Pick<Sender, "subscriptions">,
+  { ids, expiries: times }: NonNullable<Sender["subscriptions"]>,
   values: RequestValues,
 ): { id: string; expiresAt: number }[] {
-  if (!subscriptions) return [];
-  const expiries = values.texts(subscriptions.expiries).map((time) => Date.parse(time));
-  const all = values.texts(subscriptions.ids).map((id, index) => ({ id, expiresAt: expiries[index] ?? NaN }));
+  const expiries = values.texts(times).map((time) => Date.parse(time));
+  const all = values.texts(ids).map((id, index) => ({ id, expiresAt: expiries[index] ?? NaN }));
   return all.filter(({ id, expiresAt }) => id !== "" && !Number.isNaN(expiresAt));
 }
 

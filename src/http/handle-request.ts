@@ -164,10 +164,18 @@ async function decode(arrived: Arrived, received: Received, authenticated: Authe
   };
 }
 
+/**
+ * The channels of Google's APIs, which may have any token: Calendar, Drive and others
+ * (https://developers.google.com/workspace/drive/api/guides/push). A renewed one is another channel for the same resource.
+ */
+const googleChannels = { ids: "header:X-Goog-Resource-ID", expiries: "header:X-Goog-Channel-Expiration" } as const;
+
 function reportSubscriptions({ arrived, endpoint, body, sent }: Decoded): void {
   const { sender, outcomes, node } = endpoint;
-  if (!sender || sent.isTest) return;
-  for (const subscription of readSubscriptions(sender.row, new RequestValues(arrived.head, body))) {
+  const isOfGoogle = arrived.request.headers["x-goog-channel-expiration"] !== undefined;
+  const subscriptions = sender?.row.subscriptions ?? (isOfGoogle ? googleChannels : undefined);
+  if (!subscriptions || sent.isTest) return;
+  for (const subscription of readSubscriptions(subscriptions, new RequestValues(arrived.head, body))) {
     outcomes.emit("subscription", { node: node.id, ...subscription });
   }
 }

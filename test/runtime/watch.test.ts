@@ -164,6 +164,7 @@ describe("a webhook watch", () => {
     const flow = tab(
       webhook("mail", "/mail", { ...graph, events: ["created"] }),
       webhook("gone", "/gone", graph),
+      webhook("google", "/google"),
       ...watch("all"),
     );
     await start({ flow, env: withClock });
@@ -217,6 +218,14 @@ describe("a webhook watch", () => {
     await putForward(nodeRed, 6 * day);
     await heard().alert("subscription-expiring", 1002);
     heard().messages.should.have.length(1002);
+    for (const end of [26 * day, 30 * day]) {
+      const expiry = new Date(begin + end).toUTCString();
+      const headers = { ...bearer, "X-Goog-Resource-ID": "calendar", "X-Goog-Channel-Expiration": expiry };
+      (await send(nodeRed.node("/google"), { headers })).status.should.equal(200);
+    }
+    await putForward(nodeRed, 10 * day);
+    await heard().alert("subscription-expiring", 1003);
+    should(heard().messages[1002]?.payload).match({ node: "google", reason: /expires at \d{4}-/ });
   });
 
   it("hears its triggers alone, whichever may be missing, and in a subflow those of the same instance", async () => {
