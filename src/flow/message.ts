@@ -21,7 +21,7 @@ export function createMessage(
   flowReply: FlowReply | undefined,
 ): NodeMessageInFlow {
   const { id, rawBody, req, webhook } = delivery;
-  const { event } = webhook;
+  const { event, attempt } = webhook;
   const warn = (method: string) => node.warn(RED._("node-red:httpin.errors.deprecated-call", { method }));
   return {
     _msgid: id,
@@ -30,7 +30,7 @@ export function createMessage(
     ...(rawBody && { rawBody }),
     req,
     ...(flowReply && { res: wrapResponse(flowReply.response, warn) }),
-    webhook,
+    webhook: attempt === undefined ? webhook : { ...webhook, lastAttempt: attempt >= config.pace.attempts },
   };
 }
 

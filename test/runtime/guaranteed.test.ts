@@ -107,7 +107,7 @@ function testDeliveries(kind: StoreKind): void {
   it("fails for good after as many attempts as the node says, which the log and the status say", async () => {
     const id = await accepted("/twice", "{}");
     for (const number of [1, 2]) {
-      await attempt(id, number);
+      should((await attempt(id, number)).webhook).have.property("lastAttempt", number === 2);
       await end("twice", "no");
     }
     await nodeRed.logged(/Delivery \S+ failed 2 times.*no/);
