@@ -13,7 +13,7 @@ import type { DeliveryStores } from "../flow/stores";
 import type { NodeHealths } from "./node-health";
 import { addRoute, BadRequest, notFound, readText } from "./routes";
 
-const states: readonly State[] = [...unfinished, ...finished];
+const states: readonly State[] = [...unfinished, ...finished, "filtered"];
 const defaultPageSize = 100;
 const maxPageSize = 500;
 /** RFC 9110 §15.5.10 */

@@ -19,8 +19,7 @@ import { toObject } from "../request/head";
 import {
   type DeliveryReason,
   type Detail,
-  formatFix,
-  formatReason,
+  explain,
   type ShownReply,
   type ShownBody,
   type Summary,
@@ -39,14 +38,14 @@ const unsettled: readonly State[] = ["queued", "retrying", "failed"];
 
 export function summarize(delivery: Delivery, { translate, paused }: SummaryOptions): Summary {
   const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
-  const { words = null, maxAttempts = null, nextAt = null, replayOf = null, replayedBy = null, duplicateOf = null, isTest = false } = delivery; // prettier-ignore
+  const { words = null, maxAttempts = null, nextAt = null, replayOf = null, replayedBy = null, duplicateOf = null, why = null, isTest = false } = delivery; // prettier-ignore
   const { event, senderId } = readEvent(delivery);
   const cause = explainState(delivery);
   const pause = (unsettled.includes(state) && paused(node)) || null;
+  const { reason = null, fix = null } = explain({ cause, why, status, state, pause }, translate) ?? {};
   return {
     ...{ id, node: node === "" ? null : node, at, state, status },
-    reason: cause && formatReason(cause, status, translate),
-    fix: cause && formatFix({ cause, state, pause }, translate),
+    ...{ reason, fix, why },
     ...{ method: head.method, path: head.path, ip: head.ip },
     sender: webhook?.sender ?? null,
     event: event ?? null,

@@ -2,7 +2,7 @@
 
 import { type SenderId, shortName } from "../auth/senders/table";
 import type { Reason } from "../request/problem";
-import type { Attempt, Delivery, Pause } from "../deliveries/delivery";
+import type { Attempt, Delivery, FilterReason, Pause } from "../deliveries/delivery";
 import { gone, interrupted, lateReply, type ReplayReason, timedOut } from "../deliveries/states";
 
 type Nullable<Part> = { readonly [Name in keyof Part]-?: Exclude<Part[Name], undefined> | null };
@@ -31,6 +31,8 @@ export interface Summary extends SummarizedParts {
   readonly pause: Pause | null;
   readonly isTest: boolean;
   readonly cause: DeliveryReason | null;
+  /** Why it was filtered. */
+  readonly why: FilterReason | null;
 }
 
 /** Why a delivery was refused or has failed, for editors in another language than the runtime's. */
@@ -90,6 +92,31 @@ export interface GroupReplay {
 }
 
 // Reasons and fixes as sentences.
+
+type Explained = Pick<Summary, "cause" | "why" | "status" | "state" | "pause">;
+
+/** Why a delivery was refused or filtered, or has failed, and what to do about that: the reason without its full stop. */
+export function explain(
+  { cause, why, status, state, pause }: Explained,
+  translate: Translate,
+): { reason: string; fix: string } | undefined {
+  if (why)
+    return { reason: formatFilterReason(why, translate), fix: formatSentence(translate("fix.filtered"), translate) };
+  if (!cause) return undefined;
+  return { reason: formatReason(cause, status, translate), fix: formatFix({ cause, state, pause }, translate) };
+}
+
+/** One sentence without its full stop. */
+export function formatFilterReason({ place, operator, value, found }: FilterReason, translate: Translate): string {
+  if (operator === "listed") {
+    return found === null ? translate("filter.why.noEvent") : translate("filter.why.event", { event: found });
+  }
+  const name = place === "event" ? translate("filter.event") : place;
+  const condition = [name, translate(`filter.operators.${operator}`), value].join(" ").trimEnd();
+  return found === null
+    ? translate("filter.why.missing", { condition })
+    : translate("filter.why.condition", { condition, found });
+}
 
 /** Looks a text up in a message catalog. */
 export type Translate = (key: string, values?: Record<string, string | number>) => string;

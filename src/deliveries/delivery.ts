@@ -2,13 +2,15 @@
 
 import { type ByteRange, redacted, redactHeaders, redactRanges } from "../auth/redactor";
 import type { Authenticated, Credential } from "../auth/authenticator";
+import type { Operator } from "../config/fields";
 import type { Reason } from "../request/problem";
 import type { SenderId } from "../auth/senders/table";
 import type { Body } from "../request/decode";
 import type { RequestInfo } from "../request/request-info";
 
-/** `refused`, `duplicate` and `handshake` start no flow. `queued` waits for its first attempt, or for another after an interruption. */
-export type State = "refused" | "duplicate" | "handshake" | "queued" | "running" | "retrying" | "succeeded" | "failed";
+/** The first four start no flow. `queued` waits for its first attempt, or for another after an interruption. */
+export type State =
+  ("refused" | "duplicate" | "handshake" | "filtered") | ("queued" | "running" | "retrying" | "succeeded" | "failed");
 
 /** Paused by a person, or by the circuit breaker. */
 export type Pause = "manual" | "breaker";
@@ -31,6 +33,18 @@ export const firstToGo: readonly State[] = ["refused", "handshake"];
 /** Kept until somebody has looked at them; dropped last when there is no room. */
 export const lastToGo: State = "failed";
 export const finished: readonly State[] = [...droppable, lastToGo];
+
+/** Why a filter let a request not pass. */
+export interface FilterReason {
+  /** As that of a condition. */
+  readonly place: string;
+  /** `listed`: the events were compared with those of the list. */
+  readonly operator: Operator | "listed";
+  /** What the value was compared with; empty for `exists` and `missing`. */
+  readonly value: string;
+  /** The value, or several; `null` where there is none. */
+  readonly found: string | null;
+}
 
 /** Of the name of an event, or of a sender's id, as shown, in characters. */
 export const maxEventLength = 200;
@@ -85,6 +99,8 @@ export interface Delivery {
   readonly problem?: string;
   /** What was wrong and how to fix it, the most certain first. */
   readonly reasons?: readonly Reason[];
+  /** Why it was filtered; redacted. */
+  readonly why?: FilterReason;
   /** The sender that a refused request looks like. */
   readonly looksLike?: SenderId;
   /** The error of the last attempt, or the one behind an unforeseen problem. */

@@ -38,7 +38,7 @@ const neverKept = ["authorization", "proxy-authorization", "cookie"];
 export function recordRequest(
   node: string,
   redactor: Redactor,
-  { id, req, webhook }: IncomingDelivery,
+  { id, req, webhook }: Pick<IncomingDelivery, "id" | "req" | "webhook">,
   sent: SentRequest,
   keepsBody: boolean,
 ): RecordedRequest {

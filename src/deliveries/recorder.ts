@@ -12,6 +12,8 @@ import { type RecordedRequest, type RequestOutcome, recordRequest, type SentRequ
 
 /** How many refused requests per second are recorded: a flood must leave room for accepted ones. */
 export const maxRefusedPerSecond = 10;
+/** A larger body of a filtered request is not kept. */
+const maxFilteredBytes = 64 * 1024;
 const nothing = Buffer.alloc(0);
 
 /** The memory, or the store of the settings file. */
@@ -30,6 +32,8 @@ interface RecorderOptions {
   readonly path: string;
   readonly keepsBodies: boolean;
   readonly keepsReplies: boolean;
+  /** Where requests are that the filter let not pass. */
+  readonly filtered: Pick<RecordTarget, "add">;
   /** Whether the target is a queue, which would start unfinished deliveries. */
   readonly isQueue: boolean;
   readonly recentAttempts: RecentAttempts;
@@ -66,6 +70,20 @@ export class DeliveryRecorder {
     const delivery = { ...recorded, ...this.#withoutAnswer(outcome) };
     if (outcome.state === "duplicate") return this.#write(delivery, nothing);
     this.#addStarted(delivery, body);
+  }
+
+  /** The filter let a request not pass. */
+  addFiltered(
+    message: Pick<IncomingDelivery, "req" | "webhook">,
+    sent: SentRequest,
+    outcome: Pick<Delivery, "status" | "milliseconds" | "answer" | "why">,
+  ): void {
+    const { node, redactor, newId, filtered } = this.#options;
+    const { length } = sent.bytes ?? sent.content.bytes();
+    const keepsBody = this.#options.keepsBodies && length <= maxFilteredBytes;
+    const { delivery, body } = recordRequest(node, redactor, { id: newId(), ...message }, sent, keepsBody);
+    const whole = { ...delivery, ...this.#withoutAnswer(outcome), state: "filtered" as const, attempt: 0 };
+    this.#settle(filtered.add(whole, keepsBody ? body : nothing));
   }
 
   addReplay({ delivery, body }: StoredDelivery, state: Delivery["state"]): void {

@@ -3,13 +3,13 @@
 import type { Delivery, State } from "./delivery";
 
 /** Whether it has started its flow, or will. */
-export function startsFlow(state: State): state is Exclude<State, "refused" | "duplicate" | "handshake"> {
-  return !["refused", "duplicate", "handshake"].includes(state);
+export function startsFlow(state: State): boolean {
+  return !["refused", "duplicate", "handshake", "filtered"].includes(state);
 }
 
-/** Whether its flow is done with it: before, a replay would start the flow twice. */
-export function isReplayable(state: State): state is "succeeded" | "failed" {
-  return state === "succeeded" || state === "failed";
+/** Whether its flow is done with it, or was not started: before, a replay would start the flow twice. */
+export function isReplayable(state: State): state is "succeeded" | "failed" | "filtered" {
+  return state === "succeeded" || state === "failed" || state === "filtered";
 }
 
 /** Why a delivery cannot be replayed; keys under `replay` in the message catalog. */

@@ -1,10 +1,12 @@
 // Which verified requests start the flow: their events, and what must hold.
 
+import { type Redactor, redactHeaders, redactQuery } from "../auth/redactor";
 import { RequestValues } from "../auth/request-values";
 import type { RequestHead } from "../request/head";
 import type { Source } from "../auth/senders/sender";
 import { parseNumber } from "../config/values";
 import type { FilterCondition, WebhookConfig } from "../config/parse";
+import type { FilterReason } from "../deliveries/delivery";
 import { findMembers, type Json, readJson, toText } from "../request/json";
 
 /** A request as a filter sees it. */
@@ -23,23 +25,58 @@ interface Passed {
   readonly event: string | undefined;
 }
 
-/**
- * Whether a request starts the flow. A batch does where one of its events does.
- *
- * @returns nothing for a request that does not pass
- */
+/** A request that does not start the flow. */
+interface Stopped {
+  readonly why: FilterReason;
+}
+
+/** Whether a request starts the flow. A batch does where one of its events does. @param redactor for the reason */
 export function filterRequest(
   { events: wanted, conditions }: Pick<WebhookConfig, "events" | "conditions">,
   request: FilterRequest,
-): Passed | undefined {
+  redactor: Pick<Redactor, "redact">,
+): Passed | Stopped {
+  const stop = (place: string, operator: FilterReason["operator"], value: string, found: readonly unknown[]) => ({
+    why: { place, operator, value: redactor.redact(value), found: describeFound(place, found, redactor) },
+  });
   const events: ReadonlySet<string | undefined> = new Set(request.events.length > 0 ? request.events : [undefined]);
   let passing = [...events].filter((event) => wanted.length === 0 || findEvent(wanted, event) !== -1);
+  if (passing.length === 0) return stop("event", "listed", wanted.join(", "), request.events);
   for (const condition of conditions) {
-    if (condition.place === "event") {
-      passing = passing.filter((event) => holds(condition, event === undefined ? [] : [event]));
-    } else if (passing.length > 0 && !holdsAtPlace(condition, request)) passing = [];
+    const { place, operator, value } = condition;
+    const isEvent = place === "event";
+    const before = passing;
+    const values = isEvent ? before : readPlace(place, request);
+    if (isEvent) passing = before.filter((event) => holds(condition, event === undefined ? [] : [event]));
+    else if (!holdsAtPlace(condition, values)) passing = [];
+    if (passing.length === 0) return stop(place, operator, value, values);
   }
-  return passing.length === 0 ? undefined : { event: passing[0] };
+  return { event: passing[0] };
+}
+
+/** The most values that a reason has, and the longest text of them all, in characters. */
+const maxFound = 10;
+const maxFoundLength = 200;
+/** Of a value, before its secrets are redacted: a part of one is not found. */
+const maxSearchedLength = 64 * 1024;
+
+/** @returns `null` where no value was found */
+function describeFound(place: string, values: readonly unknown[], redactor: Pick<Redactor, "redact">): string | null {
+  const [kind, name = ""] = place.toLowerCase().split(/:(.*)/s);
+  const texts = values
+    .filter((value) => value !== undefined && !(value === null && isForEach(place)))
+    .slice(0, maxFound)
+    .map(describeValue);
+  if (texts.length === 0) return null;
+  const found = redactor.redact(texts.join(", ").slice(0, maxSearchedLength)).slice(0, maxFoundLength);
+  const masked =
+    kind === "header" ? redactHeaders({ [name]: found }) : kind === "query" ? redactQuery({ [name]: found }) : {};
+  return String(masked[name] ?? found);
+}
+
+function describeValue(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  return Array.isArray(value) ? "[…]" : "{…}";
 }
 
 /** The position of the first name that an event has; -1 where there is none. */
@@ -49,10 +86,13 @@ export function findEvent(events: readonly string[], event: string | undefined):
 }
 
 /** With `*` in its place, a condition holds if it does for one of the elements; those without the member have no value. */
-function holdsAtPlace(condition: FilterCondition, request: FilterRequest): boolean {
-  const values = readPlace(condition.place, request);
-  if (values.length === 0 || !/^json:(?:.*\.)?\*(?:\.|$)/.test(condition.place)) return holds(condition, values);
+function holdsAtPlace(condition: FilterCondition, values: readonly unknown[]): boolean {
+  if (values.length === 0 || !isForEach(condition.place)) return holds(condition, values);
   return values.some((value) => holds(condition, value === null ? [] : [value]));
+}
+
+function isForEach(place: string): boolean {
+  return /^json:(?:.*\.)?\*(?:\.|$)/.test(place);
 }
 
 /** Texts, or values of JSON; several for a repeated header field or parameter. */

@@ -61,8 +61,7 @@ export class Replays {
     changed: Changed | undefined,
   ): Promise<{ id: string } | ReplayReason> {
     const { delivery } = stored;
-    if (!startsFlow(delivery.state)) return "notAccepted";
-    if (!isReplayable(delivery.state)) return "unfinished";
+    if (!isReplayable(delivery.state)) return startsFlow(delivery.state) ? "unfinished" : "notAccepted";
     if (!changed && lacksBody(stored)) return "bodyMissing";
     const endpoint = this.#registry.findOfNode(delivery.node);
     if (!endpoint) return "notOpen";

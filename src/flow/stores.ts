@@ -15,6 +15,7 @@ import { BullQueue } from "../deliveries/bullmq/bull-queue";
 import type { Delivery, Pause } from "../deliveries/delivery";
 import { DeliveryRecorder, ignoreTrouble, type RecordTarget, RecentAttempts } from "../deliveries/recorder";
 import { type Consumer, type DeliveryList, type DeliveryQueue, StoreError } from "../deliveries/queue";
+import { FilteredList } from "../deliveries/filtered-list";
 import { MemoryList } from "../deliveries/memory-list";
 import { SqliteQueue } from "../deliveries/sqlite/sqlite-queue";
 import type { Outcomes } from "./outcomes";
@@ -45,6 +46,7 @@ export class DeliveryStores {
   readonly #keepsBodies: boolean;
   /** Missing where the settings switch the list off. */
   readonly #memory: MemoryList | undefined;
+  readonly #filtered: FilteredList;
   readonly #createQueue: () => DeliveryQueue;
   /** Whether it may have deliveries before it was opened. */
   readonly #wasUsed: () => boolean;
@@ -73,6 +75,7 @@ export class DeliveryStores {
     this.#isConfigured = webhookTriggerStore !== undefined && this.storeKind !== "none";
     const { keep, bytes, bodies = true } = webhookTriggerDeliveries ?? {};
     this.#keepsBodies = bodies;
+    this.#filtered = new FilteredList(() => outcomes.emit("changed", {}));
     if (keep !== 0) this.#memory = new MemoryList(() => outcomes.emit("changed", {}), keep, bytes);
     const limits = bytes === undefined ? {} : { maxBytes: bytes };
     if (store.type === "bullmq") {
@@ -96,7 +99,7 @@ export class DeliveryStores {
 
   /** Where deliveries are: in memory and in the store, as far as these have any. */
   get lists(): DeliveryList[] {
-    return [this.#memory, this.#opened].filter((list) => list !== undefined);
+    return [this.#memory, this.#filtered, this.#opened].filter((list) => list !== undefined);
   }
 
   hold(): void {
@@ -131,7 +134,7 @@ export class DeliveryStores {
     const target = this.#findTarget(guaranteed);
     if (!target) return undefined;
     return new DeliveryRecorder(target, {
-      ...{ node, redactor, path },
+      ...{ node, redactor, path, filtered: this.#filtered },
       keepsBodies: guaranteed || this.#keepsBodies,
       keepsReplies: this.#keepsBodies,
       isQueue: target === this.#opened,

@@ -10,7 +10,7 @@ import {
   RequestValues,
   type SenderDelivery,
 } from "../auth/request-values";
-import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
+import type { FilterReason, IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { DuplicateGuard, DuplicateDelivery } from "../deliveries/duplicates";
 import type { Change, Reservation } from "../deliveries/queue";
 import type { SentRequest } from "../deliveries/record";
@@ -26,7 +26,7 @@ import { type Content, DecodedBody } from "../request/decode";
 import { readParameters } from "../request/path-patterns";
 import { ReasonError, Problem, problems } from "../request/problem";
 import { toObject } from "../request/head";
-import { describeRequest, isCredentialRemoved, removeCredential } from "../request/request-info";
+import { describeRequest, isCredentialRemoved, removeCredential, type RequestInfo } from "../request/request-info";
 import {
   type Arrived,
   handToFlow,
@@ -135,7 +135,7 @@ async function accept(
   reportSubscriptions(decoded);
   const told = readTold(decoded);
   const passed = filter(decoded, told.events);
-  if (!passed) return replyToFiltered(decoded, told.events);
+  if ("why" in passed) return replyToFiltered(decoded, told, passed.why);
   const id = decoded.endpoint.newId();
   const found = await findDuplicate(decoded, id, told.key);
   if (found instanceof Problem) return hasGone(arrived) ? undefined : found;
@@ -201,11 +201,11 @@ function filter(
   { arrived, endpoint, sent: { content } }: Decoded,
   events: readonly string[],
 ): ReturnType<typeof filterRequest> {
-  const { config } = endpoint;
+  const { config, authenticator } = endpoint;
   if (config.events.length + config.conditions.length === 0) return { event: events[0] };
   const text = () => toBodyText(content);
   const payload = () => readPayload(arrived, endpoint, content);
-  return filterRequest(config, { events, head: arrived.head, text, payload });
+  return filterRequest(config, { events, head: arrived.head, text, payload }, authenticator.redactor);
 }
 
 /** The text that the flow gets, or that of the bytes. */
@@ -268,18 +268,24 @@ async function deliver(decoded: Decoded, decision: Decision, services: Services)
 /** The last stage, without the credential. */
 function describeAccepted(decoded: Decoded, { id, event, senderId, found }: Decision): Accepted {
   const { arrived, endpoint, authenticated, body, sent } = decoded;
-  const { request, path, ip } = arrived;
+  const { request } = arrived;
   const { config, authenticator } = endpoint;
-  const req = describeRequest(request, authenticator, path, ip);
+  const req = describeSent(decoded);
   // Access logs in front write the URL when the reply is sent.
   if (config.reply.by === "flow" || authenticator.parameter !== undefined) removeCredential(request, authenticator);
-  if (endpoint.hasParameters) req.params = readParameters(config.path, req.path) ?? {};
   if (sent.content.files) req.files = sent.content.files;
   const webhook = describeWebhook(decoded, event, senderId);
   const delivery = { id, body: sent.content.value, req, webhook, ...(config.rawBody && { rawBody: body.bytes }) };
   const reservation = found?.isFirst ? found : undefined;
   const lacksKey = endpoint.duplicates !== undefined && !sent.isTest && !found;
   return { arrived, endpoint, authenticated, sent, delivery, reservation, lacksKey };
+}
+
+/** The request, without its credential and files. */
+function describeSent({ arrived: { request, path, ip }, endpoint }: Decoded): RequestInfo {
+  const req = describeRequest(request, endpoint.authenticator, path, ip);
+  if (endpoint.hasParameters) req.params = readParameters(endpoint.config.path, req.path) ?? {};
+  return req;
 }
 
 /** The value of `msg.webhook`. */
@@ -384,9 +390,15 @@ function replyToDuplicate(accepted: Accepted, { id, answer }: DuplicateDelivery)
   recorder?.add(recorder.record(delivery, sent), { ...replied, ...noted, state: "duplicate", duplicateOf: id });
 }
 
-/** Replies as to an accepted request. Nothing is stored. */
-function replyToFiltered({ arrived, endpoint, sent }: Decoded, [event]: readonly string[]): undefined {
-  sendReply(arrived.request, arrived.response, composeSuccess(endpoint, sent.isTest, { status: "filtered" }));
+/** Replies as to an accepted request. Of these requests, only the last ones are kept. */
+function replyToFiltered(decoded: Decoded, { events: [event], id }: SenderDelivery, why: FilterReason): undefined {
+  const { arrived, endpoint, sent } = decoded;
+  const { request, response, startedAt } = arrived;
+  const reply = composeSuccess(endpoint, sent.isTest, { status: "filtered" });
+  sendReply(request, response, reply);
+  const replied = { status: response.statusCode, milliseconds: performance.now() - startedAt };
+  const message = { req: describeSent(decoded), webhook: describeWebhook(decoded, event, id) };
+  endpoint.recorder?.addFiltered(message, sent, { ...replied, ...noteReply(reply.body), why });
   const isSecret = endpoint.authenticator.redactor.contains(event ?? "");
   endpoint.outcomes.emit("filtered", { node: endpoint.node.id, event: isSecret ? undefined : event });
 }

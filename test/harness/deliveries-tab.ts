@@ -9,7 +9,7 @@ export const noon = new Date().setHours(12, 53, 1, 0);
 /** Whatever may become of a delivery. */
 export const states: Summary["state"][] = [
   ...(["refused", "failed", "queued", "running"] as const),
-  ...(["retrying", "succeeded", "duplicate", "handshake"] as const),
+  ...(["retrying", "succeeded", "duplicate", "handshake", "filtered"] as const),
 ];
 
 /** A delivery that a flow is done with. */
@@ -39,6 +39,7 @@ export function summary(given: Partial<Summary> & { id: string }): Summary {
     duplicateOf: null,
     isTest: false,
     cause: null,
+    why: null,
     ...given,
   };
 }

@@ -82,7 +82,7 @@ describe("a delivery", () => {
       ...{ id: reply.id, node: "orders", state: "succeeded", status: 200, reason: null, fix: null, cause: null },
       ...{ method: "POST", path: "/orders", ip: "127.0.0.1", sender: null, event: null, senderId: null },
       ...{ words: "a: 1", size: 7, attempt: 1, maxAttempts: null, nextAt: null, pause: null },
-      ...{ replayOf: null, replayedBy: null, duplicateOf: null, isTest: false },
+      ...{ replayOf: null, replayedBy: null, duplicateOf: null, isTest: false, why: null },
     });
     const detail = await shown.detail(summary.id);
     should(detail).containDeep(summary);

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { Agent } from "node:http";
 import should from "should";
 import { moduleOf } from "../harness/fixtures";
-import { bearer, tab, webhook } from "../harness/flow";
+import { bearer, tab, token, webhook } from "../harness/flow";
 import { bytesOf, endHeld, guaranteed, storeKinds, type TestStore } from "../harness/guaranteed";
 import { send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
@@ -23,6 +23,8 @@ const flow = tab(
   webhook("some", "/some", { ...github, events: ["push", "issue*"] }),
   webhook("routed", "/routed", { ...github, events: ["push", "star", "issue*"], ...outputs }),
   webhook("warm", "/warm", { conditions: [reading, { place: "query:room", operator: "exists" }] }),
+  webhook("why", "/why", { conditions: [{ ...reading, place: "json:degrees" }, { place: "query:room", operator: "exists" }] }),
+  webhook("listed", "/listed", { ...github, events: ["push"] }),
   webhook("custom", "/custom", { ...github, events: ["push"], replyStatus: "202", replyBody: "seen", replyType: "text/plain" }),
   webhook("asking", "/asking", { ...github, events: ["push"], reply: "flow" }),
   webhook("plain", "/plain", { events: ["push"] }),
@@ -122,6 +124,35 @@ onBothWays("a webhook with a filter", { flow, env: { LIMIT: "20.5" } }, (nodeRed
     await filtered("/asking", "star");
   });
 
+  it("shows why it has filtered a request if asked for that, and replays it whatever the filter says", async () => {
+    const shown = new ShownDeliveries(nodeRed());
+    const last = async (node: string) => (await shown.page(`state=filtered&node=${node}`)).deliveries[0];
+    await read("/why?room=1", `{"degrees":20,"by":"${token}"}`);
+    const [place, operator, value] = ["json:degrees", "above", "20.5"];
+    const found = await last("why");
+    should(found).match({ state: "filtered", status: 200, why: { place, operator, value, found: "20" } });
+    should(found?.reason).match(/json:degrees is above 20\.5.*20/);
+    should(found?.fix).be.a.String();
+    const id = found?.id ?? "";
+    const { body, attempts, headers } = await shown.detail(id);
+    should(body.data).equal('{"degrees":20,"by":"[redacted]"}');
+    should(attempts).be.empty();
+    should(headers).not.have.property("authorization");
+    const { json } = await shown.replay(id);
+    should(await nodeRed().message(json.id)).match({ payload: { degrees: 20, by: token }, webhook: { replay: true } });
+    should((await shown.page("node=why")).deliveries.map(({ state }) => state)).eql(["succeeded"]);
+
+    await read("/why", `{"degrees":21,"by":"${"x".repeat(70_000)}"}`);
+    const large = await last("why");
+    should(large?.why).eql({ place: "query:room", operator: "exists", value: "", found: null });
+    should((await shown.replay(large?.id ?? "")).json).match({ code: "bodyMissing" });
+    await call("/listed", "star");
+    should(await last("listed")).match({
+      event: "star",
+      why: { place: "event", operator: "listed", value: "push", found: "star" },
+    });
+  });
+
   it("filters every request where the sender names no event", async () => {
     should((await read("/plain", "{}")).json).eql({ status: "filtered" });
   });
@@ -171,6 +202,7 @@ for (const engine of engines) {
       }
       agent.destroy();
       should((await shown.page()).deliveries.map(({ id }) => id)).eql([before.id]);
+      (await shown.page("state=filtered")).deliveries.should.have.length(20);
       // A server writes what its clients ask it for besides: a thousand deliveries take some hundred kilobytes.
       size().should.be.below(stored + 50_000);
       const { json } = await call("issues");

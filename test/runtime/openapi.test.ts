@@ -25,6 +25,7 @@ const flow = tab(
   webhook("late", "/late", { reply: "flow", replyTimeout: 1 }),
   webhook("silent", "/silent", { alertWhenSilent: 1e-6 }),
   webhook("closed", "/not a path"),
+  webhook("cold", "/cold", { conditions: [{ place: "json:degrees", operator: "above", value: 20 }] }),
   webhook("notion", "/notion", { verificationMethod: "signature", sender: "notion", senderSettings: { arm: true }, credentials: {} }),
   ...guaranteed("safe", { backoffFirst: 3600 }),
 ); // prettier-ignore
@@ -56,6 +57,7 @@ async function meetRequests(nodeRed: NodeRed): Promise<Met> {
     ["/two", { Authorization: `Bearer ${token.toUpperCase()}` }],
     ["/local", bearer],
     ["/late", bearer],
+    ["/cold", bearer],
     ["/nobodys", bearer],
     ["/notion", {}, '{"verification_token":"secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl"}'],
     ["/safe", bearer],
@@ -78,6 +80,7 @@ function rowsOf({ accepted, refused, running, retrying, all }: Met): Row[] {
   return [
     ["get deliveries", 200, { search: "?limit=2" }],
     ["get deliveries", 200],
+    ["get deliveries", 200, { search: "?state=filtered" }],
     ["get deliveries", 400, { search: "?limit=0" }],
     ...all.map((each): Row => ["get deliveries/{id}", 200, { id: each }]),
     ["get deliveries/{id}", 404],

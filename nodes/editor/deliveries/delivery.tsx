@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { isSenderId, senders } from "../../../src/auth/senders/table";
-import { formatFix, formatReason, type Summary } from "../../../src/admin/summary";
+import { explain, type Summary } from "../../../src/admin/summary";
 import { DeliveryActions } from "./actions";
 import { AttemptsSection, BodySection, ReplySection, Section, ValuesSection } from "./content";
 import { host } from "./host";
@@ -70,7 +70,8 @@ export function DeliveryView({ opened, store }: { opened: OpenedDelivery; store:
 
 /** State, time, node, reason and fix. */
 function Head({ summary }: { summary: Summary }) {
-  const { at, state, cause, node } = summary;
+  const { at, state, node } = summary;
+  const explained = explain(summary, text);
   const isMeant = isElsewhere(summary) && node !== null;
   return (
     <div class="webhook-delivery-head">
@@ -84,10 +85,10 @@ function Head({ summary }: { summary: Summary }) {
         {isMeant && `${text("delivery.meant")} `}
         {node === null ? text("delivery.noNode") : <NodeLink id={node} />}
       </div>
-      {cause && (
+      {explained && (
         <div class="webhook-delivery-cause" role="group" aria-label={text("delivery.cause")}>
-          <p>{formatReason(cause, summary.status, text)}</p>
-          <p>{formatFix({ ...summary, cause }, text)}</p>
+          <p>{explained.reason}</p>
+          <p>{explained.fix}</p>
         </div>
       )}
     </div>

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { formatReason, type Summary } from "../../../src/admin/summary";
+import { explain, type Summary } from "../../../src/admin/summary";
 import { Ago, Icon, State } from "./parts";
 import type { DeliveriesStore } from "./store";
 import { dayText, durationText, getNodeLabel, text } from "./texts";
@@ -233,7 +233,7 @@ function describeWhat(delivery: Summary): string {
   const { cause, event, words, method, path, replayOf, isTest } = delivery;
   const request = `${method} ${path}`;
   // The status has a column of its own.
-  const reason = cause && formatReason(cause, null, text);
+  const { reason } = explain({ ...delivery, status: null }, text) ?? {};
   // Without an endpoint, the path says most.
   const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
   const what = why ?? event ?? words ?? request;

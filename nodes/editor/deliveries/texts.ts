@@ -123,6 +123,7 @@ export const stateIcons: Readonly<Record<Summary["state"], string>> = {
   succeeded: "fa-check webhook-deliveries-good",
   duplicate: "fa-clone",
   handshake: "fa-handshake-o",
+  filtered: "fa-filter",
 };
 
 export const states = Object.keys(stateIcons) as Summary["state"][];

@@ -39,7 +39,7 @@ describe("the recorder of deliveries", () => {
 
   const open = (target: RecordTarget = memory, rest: { keepsBodies?: boolean; keepsReplies?: boolean; isQueue?: boolean } = {}) =>
     new DeliveryRecorder(target, {
-      ...{ node: "n", redactor: new Redactor([secret]), path: "/hook", recentAttempts: starts, newId: () => `refused ${++ids}`, report: (error: unknown) => reported.push(error) },
+      ...{ node: "n", redactor: new Redactor([secret]), path: "/hook", recentAttempts: starts, newId: () => `refused ${++ids}`, report: (error: unknown) => reported.push(error), filtered: memory },
       ...{ keepsBodies: true, keepsReplies: true, isQueue: false, ...rest },
     });
   const come = (id: string, state: RequestOutcome["state"], recorder = open()) => {

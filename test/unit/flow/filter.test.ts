@@ -1,4 +1,6 @@
 import should from "should";
+import { mask } from "../../../src/auth/present";
+import { Redactor } from "../../../src/auth/redactor";
 import type { Operator } from "../../../src/config/fields";
 import { filterRequest, findEvent } from "../../../src/flow/filter";
 
@@ -11,7 +13,7 @@ function accepts(place: string, operator: Operator, value = "", given: unknown =
   const config = { events: [], conditions: [{ place, operator, value }] };
   const head = { method: "POST", rawHeaders, search: "a=1&b=2&b=3&c=%C3%A4" };
   const text = () => "ERROR: pump 3";
-  return filterRequest(config, { events: ["push"], head, text, payload: () => given }) !== undefined;
+  return "event" in filterRequest(config, { events: ["push"], head, text, payload: () => given }, new Redactor([]));
 }
 
 describe("Conditions of a filter", () => {
@@ -86,12 +88,54 @@ describe("Conditions of a filter", () => {
     const all = (...places: string[]) => {
       const conditions = places.map((place) => ({ place, operator: "is" as const, value: "1" }));
       const head = { method: "GET", rawHeaders: [], search: "a=1&b=2&c=1" };
-      return filterRequest({ events: [], conditions }, { events: [], head, text: () => "", payload: () => "" });
+      return filterRequest({ events: [], conditions }, { events: [], head, text: () => "", payload: () => "" }, new Redactor([])); // prettier-ignore
     };
+    const why = (place: string, found: string | null) => ({ why: { place, operator: "is", value: "1", found } });
     should(all("query:a")).eql({ event: undefined });
     should(all("query:a", "query:c")).eql({ event: undefined });
-    should(all("query:a", "query:b")).be.undefined();
-    should(all("query:no", "query:a")).be.undefined();
+    should(all("query:a", "query:b")).eql(why("query:b", "2"));
+    should(all("query:no", "query:b")).eql(why("query:no", null));
+  });
+});
+
+describe("The reason of a filter", () => {
+  const secret = "a secret of the node";
+  const find = (place: string, events: readonly string[] = []) => {
+    const conditions = [{ place, operator: "is" as const, value: `not ${secret}` }];
+    const rawHeaders = ["X-Twice", "1", "x-twice", "2", "X-Api-Key", "another", "X-Own", `its ${secret}`];
+    const payload = () => ({ list: [{ a: 1 }, {}, { a: { b: 1 } }, { a: [] }], long: "x".repeat(500), secret, none: null });
+    const request = { events, head: { method: "POST", rawHeaders, search: "token=t&a=1" }, text: () => secret, payload };
+    const config = place === "listed" ? { events: ["push", "star"], conditions: [] } : { events: [], conditions };
+    return filterRequest(config, request, new Redactor([secret]));
+  }; // prettier-ignore
+  const found = (place: string, events?: readonly string[]) =>
+    (find(place, events) as { why: { found: string } }).why.found;
+
+  it("has the condition, and what was found there, without secrets", () => {
+    should(find("body")).eql({ why: { place: "body", operator: "is", value: "not [redacted]", found: "[redacted]" } });
+    should(found("header:X-Own")).equal("its [redacted]");
+    should(found("header:X-API-Key")).equal(mask);
+    should(found("query:token")).equal(mask);
+    should(found("query:a")).equal("1");
+    should(found("json:secret")).equal("[redacted]");
+  });
+
+  it("has several values, objects by their kind, and the beginning of a long text", () => {
+    should(found("header:x-twice")).equal("1, 2");
+    should(found("json:list.*.a")).equal("1, {…}, […]");
+    should(found("json:list")).equal("[…]");
+    should(found("json:none")).equal("null");
+    should(found("json:no")).be.null();
+    should(found("json:long")).equal("x".repeat(200));
+  });
+
+  it("has the events that are not on the list, or none", () => {
+    should(find("listed", ["fork"])).eql({
+      why: { place: "event", operator: "listed", value: "push, star", found: "fork" },
+    });
+    should(found("listed", ["fork", "watch"])).equal("fork, watch");
+    should(found("listed")).be.null();
+    should(found("event", ["fork"])).equal("fork");
   });
 });
 
@@ -108,8 +152,9 @@ describe("A filter with a batch of events", () => {
         ...{ events: given, text: () => JSON.stringify(payload), payload: () => payload },
         head: { method: "POST", rawHeaders: [], search: "" },
       },
+      new Redactor([]),
     );
-    return judged ? judged.event : "filtered";
+    return "event" in judged ? judged.event : "filtered";
   }
   const where = (place: string, operator: Operator, value = "") => ({ conditions: [{ place, operator, value }] });
 
