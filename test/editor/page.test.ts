@@ -268,7 +268,8 @@ describe("the page of deliveries", () => {
       await icelandic.page.locator('html[lang="en-US"]').waitFor({ state: "attached" });
     });
 
-    it("has enough contrast and a name for each control in light and dark, fits into 360 px, and is used by keyboard", async () => {
+    it("has enough contrast and a name for each control in light and dark, icons in forced colors, fits into 360 px, and is used by keyboard", async () => {
+      await order("/orders", '{"order":4}');
       const { page, list } = await open();
       await list.rows.first().waitFor();
       await page.evaluate(axe.source);
@@ -295,6 +296,12 @@ describe("the page of deliveries", () => {
         await page.keyboard.press("Escape");
         await shown.waitFor({ state: "detached" });
       }
+      await page.emulateMedia({ forcedColors: "active" });
+      const icons = await list.element.locator(".fa").filter({ visible: true }).evaluateAll((all) =>
+        all.map((icon) => [getComputedStyle(icon).backgroundColor, getComputedStyle(icon.parentElement ?? icon).color]),
+      ); // prettier-ignore
+      icons.length.should.be.above(1);
+      for (const [icon, text] of icons) should(icon).equal(text);
     });
 
     it("is sent with headers that allow no other script and no frame of another address, and is not kept", async () => {
