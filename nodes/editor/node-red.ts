@@ -27,8 +27,8 @@ export interface EditorNode {
   readonly _: Translate;
 }
 
-/** Node-RED shows the returned message only if both parameters are declared. */
-export type Validator<Saved> = (this: EditorNode & Saved, value: unknown, options: unknown) => true | string;
+/** Returns what is wrong. Node-RED marks the field of a single text, of a list none. */
+export type Validator<Saved> = (this: EditorNode & Saved, value: unknown, options: unknown) => true | string[];
 
 export interface EditorNodeDefinition<Saved> {
   category: string;
@@ -37,7 +37,7 @@ export interface EditorNodeDefinition<Saved> {
   outputs: number;
   icon: string;
   defaults: { [Field in keyof Saved]: { value: Saved[Field]; validate?: Validator<Saved>; type?: string } };
-  credentials?: Record<string, { type: "password" | "text"; validate?: Validator<Saved> }>;
+  credentials?: Record<string, { type: "password" | "text" }>;
   /** The node type and its texts are available. */
   onpaletteadd?(): void;
   onpaletteremove?(): void;

@@ -151,7 +151,6 @@ describe("the form of the webhook trigger", () => {
     await editor().enter({ verificationMethod: "basic" });
     (await isMarked()).should.equal(0);
     (await editor().message("password").isVisible()).should.be.false();
-    // Node-RED marks it with each key.
     await editor().input("user").pressSequentially("a");
     (await border("password")).should.equal(await border("name"));
     await editor().enter({ user: "" });

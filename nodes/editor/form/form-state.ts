@@ -80,22 +80,16 @@ export interface FormState {
 export function readForm(node: WebhookNode, before?: FormState, touched?: Element): FormState {
   const values = readValues(node);
   const entered = Object.fromEntries(credentialNames.map((name) => [name, inputValue(name)])) as EnteredCredentials;
-  const valueOf = (field: Field) => (isCredential(field) ? entered[field] : getValue(values, field));
   const used = rowFields.filter((field) => isUsed(field, values));
   const isAsked = (field: Field) => before && (before.asked.has(field) || !before.used.has(field));
   const asked = new Set(used.filter((field) => isAsked(field) && !input(field).is(touched ?? [])));
-  const broken = checkedFields.flatMap((field) => {
-    const value = valueOf(field);
-    const rule = asked.has(field) && value === "" ? undefined : findBreach(field, value, values);
-    return rule ? [[field, rule] as const] : [];
-  });
   return {
     node,
     values,
     credentials: entered,
     sender: findSender(values.sender),
     used: new Set(used),
-    broken: new Map(broken),
+    broken: new Map(findBroken(values, entered, asked)),
     asked,
     report: getReport(),
   };
@@ -111,7 +105,7 @@ const stateKey = "state";
 /** Shows a part of the form; what was shown before is missing while the form opens. */
 type ShowPart = (state: FormState, before: FormState | undefined) => void;
 
-/** Has each part of the form show the state of now, which Node-RED's validators get as well. */
+/** Has each part of the form show the state of now. */
 export function updateForm(node: WebhookNode, parts: readonly ShowPart[], touched?: Element): void {
   const before = form().data(stateKey) as FormState | undefined;
   const state = readForm(node, before, touched);
@@ -359,44 +353,30 @@ export function storeKind(): StoreKind {
   return RED.settings.webhookTriggerGuaranteed;
 }
 
-function validate(field: Field): Validator<SavedFields> {
-  return function (value, _options) {
-    const usual: Partial<Record<Field, unknown>> = defaults;
-    // The node may be older than the field.
-    const broken = findBreach(field, value === undefined ? usual[field] : value, currentValues(this));
-    return broken ? ruleText(this, broken) : true;
-  };
-}
-
-/** The settings are saved as one property. */
-const validateSettings: Validator<SavedFields> = function (value, _options) {
-  const given = (value ?? {}) as SavedFields["senderSettings"];
-  for (const field of settingNames) {
-    const broken = findBreach(field, given[field] ?? "", currentValues(this));
-    if (broken) return ruleText(this, broken);
-  }
-  return true;
-};
-
-/** Node-RED asks the validators of credentials for its form alone, and not for the triangle of the node. */
-const validateMethod: Validator<SavedFields> = function (value, options) {
-  const [values, entered] = [currentValues(this), currentCredentials(this)];
-  const broken = credentialNames.map((name) => entered && findBreach(name, entered[name], values)).find(Boolean);
-  return broken ? ruleText(this, broken) : validate("verificationMethod").call(this, value, options);
-};
-
-const validators: Partial<Record<keyof SavedFields, Validator<SavedFields>>> = {
-  senderSettings: validateSettings,
-  verificationMethod: validateMethod,
+/**
+ * Says all that is wrong: the form itself shows where. The editor knows the credentials of a node only since it was edited;
+ * what is not known is not checked.
+ */
+const validateNode: Validator<SavedFields> = function (_value, _options) {
+  const { credentials: given } = this;
+  const known = given
+    ? credentialNames.map((name) => [name, given[name] || (given[`has_${name}`] && keptPassword) || ""])
+    : [];
+  const values = withDefaults(this);
+  const broken = findBroken(values, Object.fromEntries(known) as Partial<EnteredCredentials>);
+  return broken.length === 0 || broken.map(([, rule]) => describeBreach(this, rule, values));
 };
 
 /** As Node-RED knows the fields. */
-export const fieldDefinitions = Object.fromEntries(
-  fieldNames.map((name) => [name, { value: defaults[name], validate: validators[name] ?? validate(name as Field) }]),
-) as EditorNodeDefinition<SavedFields>["defaults"];
+export const fieldDefinitions = {
+  ...(Object.fromEntries(
+    fieldNames.map((name) => [name, { value: defaults[name] }]),
+  ) as EditorNodeDefinition<SavedFields>["defaults"]),
+  relativePath: { value: defaults.relativePath, validate: validateNode },
+};
 
 export const credentialDefinitions = Object.fromEntries(
-  credentialNames.map((name) => [name, { type: credentials[name].type, validate: validate(name) }]),
+  credentialNames.map((name) => [name, { type: credentials[name].type }]),
 );
 
 /** Names what is wrong in a list. */
@@ -415,28 +395,18 @@ function ruleText(node: WebhookNode, rule: BrokenRule): string {
   return rule === "storeMissing" ? node._("guaranteed.closed") : node._(`rules.${rule}`);
 }
 
-function findOpenForm({ id }: WebhookNode): FormState | undefined {
-  const open = form().data(stateKey) as FormState | undefined;
-  return open?.node.id === id ? open : undefined;
-}
-
-/** Those in the form, while it is open. */
-function currentValues(node: WebhookNode): SavedFields {
-  return findOpenForm(node)?.values ?? withDefaults(node);
-}
-
-/** Nothing for a node that was not edited since it was deployed: the editor does not know whether it has any. */
-function currentCredentials(node: WebhookNode): EnteredCredentials | undefined {
-  const { credentials: given } = node;
-  const known =
-    given && credentialNames.map((name) => [name, given[name] || (given[`has_${name}`] ? keptPassword : "")]);
-  return findOpenForm(node)?.credentials ?? (known && (Object.fromEntries(known) as EnteredCredentials));
-}
-
-function findBreach(field: Field, value: unknown, values: SavedFields): BrokenRule | undefined {
-  if (hasEnvironmentValue(value) || !isUsed(field, values)) return undefined;
-  if (isCredential(field) && value === keptPassword) return undefined;
-  return checks[field]?.(value, values);
+/** @param asked what is missing there is no error */
+function findBroken(
+  values: SavedFields,
+  entered: Partial<EnteredCredentials>,
+  asked?: ReadonlySet<Field>,
+): (readonly [Field, BrokenRule])[] {
+  return checkedFields.flatMap((field) => {
+    const value = isCredential(field) ? entered[field] : getValue(values, field);
+    if (value === undefined || value === keptPassword || (value === "" && asked?.has(field))) return [];
+    const rule = hasEnvironmentValue(value) || !isUsed(field, values) ? undefined : checks[field]?.(value, values);
+    return rule ? [[field, rule] as const] : [];
+  });
 }
 
 /** The rules of the runtime, and those that depend on other fields. */
