@@ -128,8 +128,8 @@ export class NodeLog {
 
   /** @returns nothing where there is no time left in this second: not each request of a flood is explained */
   #examine({ authenticator, problem, request, cause }: RefusedEvent): Explanation | undefined {
-    if (!request || (problem.status !== 401 && problem !== problems.keysUnavailable) || cause !== undefined)
-      return unexplained;
+    const isExplained = problem.isOfCredential || problem === problems.keysUnavailable;
+    if (!request || !isExplained || cause !== undefined) return unexplained;
     return this.#examination.spend(() => explain(authenticator, request));
   }
 

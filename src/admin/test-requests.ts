@@ -308,7 +308,7 @@ function describeResult(
   const given = headers[messageField.toLowerCase()];
   if (typeof given === "string") return { outcome: problem ? "unanswered" : "answered", status, id: given };
   // The test credential was right when it left.
-  if (problem?.status === 401 && !isSigned) return { outcome: "tokenRefused", status };
+  if (problem?.isOfCredential && !isSigned) return { outcome: "tokenRefused", status };
   if (problem) return { outcome: "refused", status, problem: problem.name };
   const parsed = status === 200 ? tryParseJson(body) : undefined;
   // Something else may have replied.

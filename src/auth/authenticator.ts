@@ -2,7 +2,7 @@
 
 import type { DecodedBody } from "../request/decode";
 import type { RequestHead } from "../request/head";
-import type { Problem, Reason } from "../request/problem";
+import { Problem, type Reason } from "../request/problem";
 import type { CredentialPlace } from "../request/request-info";
 import type { OutgoingRequest } from "./outgoing";
 import { testField } from "./present";
@@ -124,6 +124,11 @@ export interface HandshakeReply {
   isVerified?: true;
   /** A secret that the sender has sent, for the operator only. */
   show?: string;
+}
+
+/** Problems have a status as well. */
+export function isHandshakeReply(result: AuthResult | BodyVerdict): result is HandshakeReply {
+  return "status" in result && !(result instanceof Problem);
 }
 
 /** A refused request, as far as it was read. */

@@ -5,7 +5,7 @@ import { Problem, problems } from "../request/problem";
 import type { Authenticated, Credential, HandshakeReply, HeadResult, PendingVerification } from "./authenticator";
 import { digest, isSame } from "./digest";
 import type { Condition, Handshake, Mac, Sender, Settings, Source } from "./senders/sender";
-import { RequestValues, isInBody } from "./request-values";
+import { RequestValues, isMemberOfBody } from "./request-values";
 import type { RequestHead } from "../request/head";
 import type { Verifier } from "./signature/verifier";
 
@@ -98,7 +98,7 @@ export class Handshakes {
 
   #holds({ when }: Handshake, request: RequestValues, part: "head" | "all"): boolean {
     return when.every(([source, condition]) => {
-      return (part === "head" && isInBody(source)) || this.#meets(request, source, condition);
+      return (part === "head" && isMemberOfBody(source)) || this.#meets(request, source, condition);
     });
   }
 
@@ -156,7 +156,7 @@ export class Handshakes {
 }
 
 function readsBody({ when, form, members }: Handshake): boolean {
-  return form !== undefined || members !== undefined || when.some(([source]) => isInBody(source));
+  return form !== undefined || members !== undefined || when.some(([source]) => isMemberOfBody(source));
 }
 
 function hasForm(request: RequestValues, body: Buffer, form: RegExp | undefined): boolean {

@@ -67,13 +67,13 @@ const judged = new WeakMap<IncomingMessage, Problem | undefined>();
 /** @returns nothing where there are no limits */
 export function createLimits(
   { allowFrom, rateLimit }: Pick<WebhookConfig, "allowFrom" | "rateLimit">,
-  endpoint: string,
+  node: string,
   { counter, testCredentials }: LimitServices,
 ): JudgeAddress | undefined {
   if (allowFrom.length === 0 && rateLimit === 0) return undefined;
   const isAllowed = createAllowList(allowFrom);
   const count = (ip: string) => {
-    const { requests, leftMs } = counter.count(`${findNetwork(ip)} ${endpoint}`);
+    const { requests, leftMs } = counter.count(`${findNetwork(ip)} ${node}`);
     if (requests <= rateLimit) return undefined;
     return problems.rateExceeded.retriedAfter(Math.max(Math.ceil(leftMs / 1000), 1));
   };

@@ -8,7 +8,8 @@ import { findMembers, type Json, readJson, toText } from "../request/json";
 import { Problem } from "../request/problem";
 import type { Sender, Source } from "./senders/sender";
 
-export function isInBody(source: Source): boolean {
+/** Whether a place is in the body, and not the body itself. */
+export function isMemberOfBody(source: Source): boolean {
   return /^(?:json\??|form!?):/.test(source);
 }
 

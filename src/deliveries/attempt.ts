@@ -100,8 +100,8 @@ export interface StartLimits {
 export function findLimits(
   { concurrency, ratePerMinute }: Pace,
   pause: Pause | undefined,
-  breakerIntervalMs: number,
+  intervalOfTrialsMs: number,
 ): StartLimits {
-  if (pause === "breaker") return { concurrency: 1, intervalMs: breakerIntervalMs };
+  if (pause === "breaker") return { concurrency: 1, intervalMs: intervalOfTrialsMs };
   return { concurrency, intervalMs: ratePerMinute > 0 ? 60_000 / ratePerMinute : 0 };
 }

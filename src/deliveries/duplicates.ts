@@ -31,7 +31,7 @@ export interface DuplicateDelivery {
   readonly isFirst: false;
   /** Of the first delivery's message. */
   readonly id: string;
-  readonly answer: FirstReply | undefined;
+  readonly reply: FirstReply | undefined;
 }
 
 type DuplicateVerdict = Reservation | DuplicateDelivery | Problem;
@@ -46,7 +46,7 @@ interface ReceivedDelivery extends Omit<DeliveryFacts, "isIdLoose"> {
 
 /** The settings of an endpoint. */
 interface Recognition extends DuplicatePolicy {
-  /** The id of its node: keys outlive a deploy. */
+  /** The id of the node, as keys outlive a deploy. */
   endpoint: string;
   /** See `isIdLoose`. */
   isIdLoose: boolean;
@@ -88,7 +88,7 @@ export class DuplicateGuard {
         const { id: first, outcome } = found;
         const end = outcome instanceof Promise ? await wait(outcome, delivery, deadline, caller) : outcome;
         if (end instanceof Problem) return end;
-        if (end !== "released") return { isFirst: false, id: first, answer: end.reply };
+        if (end !== "released") return { isFirst: false, id: first, reply: end.reply };
       }
     } catch (error) {
       if (error instanceof StoreError) return problems.storeTroubled;

@@ -99,7 +99,7 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting
 
   async close(): Promise<void> {
     this.hold();
-    await this.work.isDone(closePatienceMs);
+    await this.work.finish(closePatienceMs);
     await this.disconnect();
   }
 
@@ -306,7 +306,7 @@ export class PendingWork {
   }
 
   /** Waits for all work, also for what begins meanwhile, at most for so many ms. */
-  async isDone(patienceMs: number): Promise<void> {
+  async finish(patienceMs: number): Promise<void> {
     const end = performance.now() + patienceMs;
     while (this.#pending.size > 0 && performance.now() < end) {
       const late = new AbortController();

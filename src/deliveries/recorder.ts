@@ -4,7 +4,7 @@ import type { Explanation, RefusedRequestFacts } from "../auth/authenticator";
 import { normaliseAddress, RateBound } from "../auth/limits";
 import { mask } from "../auth/present";
 import type { Redactor } from "../auth/redactor";
-import type { RequestHead } from "../request/head";
+import { fieldValues, type RequestHead } from "../request/head";
 import type { Problem } from "../request/problem";
 import type { Delivery, StoredHead, IncomingDelivery, StoredDelivery } from "./delivery";
 import { type Change, type DeliveryQueue, StoreError } from "./queue";
@@ -137,7 +137,7 @@ export class DeliveryRecorder {
     const { head, at, ip = "", body } = request;
     const shape = describeShape(head, redactor);
     const noted = { method: head.method, path, ...shape, ip: normaliseAddress(ip) ?? "" };
-    const size = body?.length ?? countCharacters(head);
+    const size = body?.length ?? readContentLength(head);
     this.#write({ id: newId(), node, at, ...outcome, attempt: 0, head: noted, size }, nothing);
   }
 
@@ -220,7 +220,7 @@ export function describeShape(
 ): Pick<StoredHead, "search" | "headers"> {
   const fields = rawHeaders.filter((_, index) => index % 2 === 0);
   const kept = harmless.flatMap((field) => {
-    const value = getValue(rawHeaders, field);
+    const value = fieldValues(rawHeaders, field)[0];
     return value === undefined ? [] : [[field, redactor.redact(value).slice(0, maxValueLength)] as const];
   });
   const headers = { ...masked(fields, redactor, (name) => name.toLowerCase()), ...Object.fromEntries(kept) };
@@ -241,12 +241,7 @@ function masked(
 }
 
 /** The length of the unread body, as the request says. */
-export function countCharacters({ rawHeaders }: Pick<RequestHead, "rawHeaders">): number {
-  const length = Number(getValue(rawHeaders, "content-length"));
+export function readContentLength({ rawHeaders }: Pick<RequestHead, "rawHeaders">): number {
+  const length = Number(fieldValues(rawHeaders, "content-length")[0]);
   return Number.isSafeInteger(length) && length > 0 ? length : 0;
-}
-
-function getValue(rawHeaders: readonly string[], field: string): string | undefined {
-  const at = rawHeaders.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === field);
-  return at === -1 ? undefined : rawHeaders[at + 1];
 }

@@ -30,7 +30,7 @@ export const replayReasons = [
 
 export type ReplayReason = (typeof replayReasons)[number];
 
-/** The error of a delivery whose process ended during each attempt. */
+/** The error of a delivery whose attempt has no result: the process ended, or a deploy dropped what no queue keeps. */
 export const interrupted = "interrupted";
 
 /** The error of an attempt without an end. */
@@ -59,3 +59,6 @@ export function findFailure({ state, error, status, replayOf }: Delivery): strin
 
 /** How many bytes of a body are shown, and may be edited for a replay. */
 export const maxShownBytes = 1024 * 1024;
+
+/** How many characters of a path are shown where no node is. */
+export const maxShownPath = 200;

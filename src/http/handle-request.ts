@@ -1,10 +1,15 @@
-// A request for an endpoint: authenticate, read, verify, decode, filter, deduplicate, record, start the flow, reply.
+// A request for an endpoint: authenticate, read, verify, decode, filter, find the duplicate, record, start the flow, reply.
 
-import type { Authenticated, HandshakeReply, RefusedRequestFacts } from "../auth/authenticator";
+import {
+  type Authenticated,
+  type HandshakeReply,
+  isHandshakeReply,
+  type RefusedRequestFacts,
+} from "../auth/authenticator";
 import { findNetwork } from "../auth/limits";
 import type { Source } from "../auth/senders/sender";
 import {
-  isInBody,
+  isMemberOfBody,
   readSenderDelivery,
   readSubscriptions,
   RequestValues,
@@ -79,7 +84,7 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
     const { verdict } = received;
     body = received.body?.bytes;
     if (verdict instanceof Problem) return refuse(arrived, endpoint, verdict, { body });
-    if ("status" in verdict) return answerHandshake(arrived, endpoint, verdict, body);
+    if (isHandshakeReply(verdict)) return replyToHandshake(arrived, endpoint, verdict, body);
     // A credential that a guard in front has removed is missing.
     const { authenticator } = endpoint;
     if (isCredentialRemoved(authenticator, arrived.request)) {
@@ -189,7 +194,7 @@ function readTold({ arrived, endpoint, body }: Decoded): SenderDelivery {
   const { row } = sender;
   const { events, ...ids } = readSenderDelivery(row, new RequestValues(arrived.head, body));
   const isSafe = (text: string, sources: readonly Source[]) =>
-    sources.every(isInBody) || !authenticator.redactor.contains(text);
+    sources.every(isMemberOfBody) || !authenticator.redactor.contains(text);
   return {
     ...(isSafe(ids.id ?? "", row.id?.from ?? []) ? ids : untold),
     events: events.filter((event) => isSafe(event, row.events ?? [])),
@@ -255,6 +260,7 @@ async function deliver(decoded: Decoded, decision: Decision, services: Services)
     // The sender will try again.
     if (hasGone(decoded.arrived)) return undefined;
     const accepted = describeAccepted(decoded, decision);
+    hideCredential(decoded);
     if (found?.isFirst === false) return replyToDuplicate(accepted, found);
     if (decoded.arrived.response.headersSent) throw new ReasonError("answered");
     const problem = await startFlow(accepted, services);
@@ -265,14 +271,16 @@ async function deliver(decoded: Decoded, decision: Decision, services: Services)
   }
 }
 
+/** Removes the credential where others may see it: the flow, and access logs in front, which write the URL with the reply. */
+function hideCredential({ arrived: { request }, endpoint: { config, authenticator } }: Decoded): void {
+  if (config.reply.by === "flow" || authenticator.parameter !== undefined) removeCredential(request, authenticator);
+}
+
 /** The last stage, without the credential. */
 function describeAccepted(decoded: Decoded, { id, event, senderId, found }: Decision): Accepted {
   const { arrived, endpoint, authenticated, body, sent } = decoded;
-  const { request } = arrived;
-  const { config, authenticator } = endpoint;
+  const { config } = endpoint;
   const req = describeSent(decoded);
-  // Access logs in front write the URL when the reply is sent.
-  if (config.reply.by === "flow" || authenticator.parameter !== undefined) removeCredential(request, authenticator);
   if (sent.content.files) req.files = sent.content.files;
   const webhook = describeWebhook(decoded, event, senderId);
   const delivery = { id, body: sent.content.value, req, webhook, ...(config.rawBody && { rawBody: body.bytes }) };
@@ -380,10 +388,10 @@ async function dispatch(
 }
 
 /** Replies to a duplicate as to the first delivery. */
-function replyToDuplicate(accepted: Accepted, { id, answer }: DuplicateDelivery): undefined {
+function replyToDuplicate(accepted: Accepted, { id, reply: earlier }: DuplicateDelivery): undefined {
   const { endpoint, delivery, sent } = accepted;
   const { recorder } = endpoint;
-  const reply = answer ? composeEarlier(answer) : composeSuccess(endpoint, sent.isTest, { status: "duplicate", id });
+  const reply = earlier ? composeEarlier(earlier) : composeSuccess(endpoint, sent.isTest, { status: "duplicate", id });
   const replied = tryReply(accepted, reply, id);
   endpoint.outcomes.emit("duplicate", { ...toEvent(accepted), id });
   const noted = noteReply(reply.body, endpoint.authenticator.redactor);
@@ -447,10 +455,10 @@ function emitRefused(
 }
 
 /** Replies to a handshake, which starts no flow. */
-function answerHandshake(arrived: Arrived, endpoint: Endpoint, answer: HandshakeReply, body: Buffer | undefined): void {
+function replyToHandshake(arrived: Arrived, endpoint: Endpoint, reply: HandshakeReply, body: Buffer | undefined): void {
   const refused = describeRefused(arrived, body);
-  sendReply(arrived.request, arrived.response, answer);
-  const { show: secret, isVerified = false, status } = answer;
+  sendReply(arrived.request, arrived.response, reply);
+  const { show: secret, isVerified = false, status } = reply;
   if (status >= 400) return emitRefused(endpoint, problems.handshakeRefused, refused);
   endpoint.outcomes.emit("handshake", { node: endpoint.node.id, secret, isVerified, request: refused, status });
 }

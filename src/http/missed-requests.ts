@@ -13,7 +13,8 @@ import { isAdminPath, normalisePath } from "../config/paths";
 import { text } from "../config/values";
 import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";
-import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/recorder";
+import { describeShape, maxRefusedPerSecond, readContentLength } from "../deliveries/recorder";
+import { maxShownPath } from "../deliveries/states";
 import { acceptsMethod, type Endpoint, type EndpointRegistry, mayGreetBy } from "../flow/endpoint";
 import { listSavedNodes } from "../flow/node-red-internals";
 import { clientAddress, findOwnMountPath } from "./host-internals";
@@ -23,7 +24,6 @@ interface MissedOptions {
   readonly report: (delivery: Delivery) => void;
 }
 
-const maxShownPath = 200;
 /** A longer segment of a path may be a token. */
 const maxShownSegment = 30;
 /** A missed request is redacted with the secrets of at most so many endpoints. */
@@ -146,7 +146,7 @@ export class MissedRequests {
     const shape = describeShape({ rawHeaders, search }, redactor);
     const headers = { ...shape.headers, ...(known && { [known.field]: known.event }) };
     const head = { method, path: shown, search: shape.search, headers, ip };
-    const size = countCharacters({ rawHeaders });
+    const size = readContentLength({ rawHeaders });
     report({ ...refused, id: this.#RED.util.generateId(), at: Date.now(), state: "refused", attempt: 0, head, size });
   }
 }

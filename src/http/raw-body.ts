@@ -2,6 +2,7 @@
 
 import type { Express, Request, RequestHandler, Response } from "express";
 import type { ServerResponse } from "node:http";
+import { isHandshakeReply } from "../auth/authenticator";
 import type { DeployGate } from "../flow/deploy-gate";
 import { acceptsMethod, type Endpoint, mayGreetBy } from "../flow/endpoint";
 import { type Content, decodeSync } from "../request/decode";
@@ -78,7 +79,7 @@ function makeHandler({ deployGate, find, arrive, mayLeaveAdmin }: RawBodyOptions
     if (!acceptsMethod(endpoint.config, method)) return hasNoBody(method) ? next() : leave();
     const arrived = arrive(request, response);
     const judged = judge(arrived, endpoint);
-    const isRefused = judged.result instanceof Problem || "status" in judged.result;
+    const isRefused = judged.result instanceof Problem || isHandshakeReply(judged.result);
     if (isRefused && mayBeOthers) return next();
     prepareForExpress(request, response);
     // As Node-RED's parsers leave it.

@@ -2,7 +2,13 @@
 
 import type { Express } from "express";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AuthResult, BodyVerdict, LongVerification, PendingVerification } from "../auth/authenticator";
+import {
+  type AuthResult,
+  type BodyVerdict,
+  isHandshakeReply,
+  type LongVerification,
+  type PendingVerification,
+} from "../auth/authenticator";
 import { findNetwork } from "../auth/limits";
 import type { RequestHead, Target } from "../request/head";
 import type { DeployGate } from "../flow/deploy-gate";
@@ -153,14 +159,13 @@ export function judge(arrived: Arrived, endpoint: Endpoint): Judged {
 /** Handshakes come by methods of their own. */
 function authenticate({ head, at, ip }: Arrived, endpoint: Endpoint): AuthResult {
   const result = endpoint.authenticator.checkHead(head, at, ip);
-  const isAnswer = !(result instanceof Problem) && "status" in result;
-  return isAnswer || acceptsMethod(endpoint.config, head.method) ? result : endpoint.methodNotAllowed;
+  return isHandshakeReply(result) || acceptsMethod(endpoint.config, head.method) ? result : endpoint.methodNotAllowed;
 }
 
 /** Whether a request is a handshake by a method that starts no flow. */
 export function isHandshake(arrived: Arrived, endpoint: Endpoint): boolean {
   const { result } = judge(arrived, endpoint);
-  return !(result instanceof Problem) && "status" in result && !result.isFallback;
+  return isHandshakeReply(result) && !result.isFallback;
 }
 
 /**
@@ -169,9 +174,9 @@ export function isHandshake(arrived: Arrived, endpoint: Endpoint): boolean {
  * @throws {ReasonError} when middleware in front has consumed a body that must be verified
  */
 export async function receive(arrived: Arrived, { endpoint, result }: Judged): Promise<Received> {
-  const judged = "authenticate" in result ? await result.authenticate() : result;
-  if (judged instanceof Problem || "status" in judged) return { endpoint, verdict: judged };
-  const pending = "credential" in judged ? undefined : judged;
+  const byHead = "authenticate" in result ? await result.authenticate() : result;
+  if (byHead instanceof Problem || isHandshakeReply(byHead)) return { endpoint, verdict: byHead };
+  const pending = "credential" in byHead ? undefined : byHead;
   const maxBytes = Math.min(endpoint.maxBodyBytes, pending?.maxBody?.bytes ?? Infinity);
   const front = takeFromFront(arrived, pending);
   const network = () => findNetwork(arrived.ip);
@@ -183,8 +188,8 @@ export async function receive(arrived: Arrived, { endpoint, result }: Judged): P
   const { hasBytes = true, parsed } = front ?? {};
   const described = { network, request: arrived.request, parsed, isSigned: pending?.needsBytes ?? false };
   const body = new DecodedBody(described, bytes);
-  if ("credential" in judged) return { endpoint, verdict: judged, body, hasBytes };
-  const verdict = "verifyLater" in judged ? await verifyLater(network(), judged, body) : judged.verify(body);
+  if ("credential" in byHead) return { endpoint, verdict: byHead, body, hasBytes };
+  const verdict = "verifyLater" in byHead ? await verifyLater(network(), byHead, body) : byHead.verify(body);
   return { endpoint, verdict, body, hasBytes };
 }
 

@@ -51,7 +51,7 @@ class Crowd {
     );
     if (!found || found instanceof Problem) throw new Error(found?.name);
     if (!found.isFirst) {
-      this.ends.set(id, { is: "told", by: found.id, status: found.answer?.status });
+      this.ends.set(id, { is: "told", by: found.id, status: found.reply?.status });
       return;
     }
     await this.#step(`${id} is looked at`);

@@ -3,13 +3,12 @@
 import { isAdminPath, isPattern, normalisePath } from "../../../src/config/paths";
 import { flowMethods, rules, type SavedFields } from "../../../src/config/fields";
 import { getPreset } from "../form/sender";
+import { maxShownPath } from "../../../src/deliveries/states";
 import type { Editor, EditorNode } from "../node-red";
 import type { MissedRequest } from "./host";
 
 declare const RED: Editor;
 
-/** The runtime shortens longer paths. */
-const maxPathLength = 200;
 /** The distance to other nodes, and the grid of the workspace, in px. */
 const [distance, grid] = [60, 20];
 
@@ -23,7 +22,7 @@ export function prepareNode(request: MissedRequest): (() => void) | undefined {
 /** The path below `httpNodeRoot`. */
 function findRelativePath(path: string): string | undefined {
   const roots = RED.settings.webhookTriggerRoots;
-  if (roots.node === false || path.length >= maxPathLength || isPattern(path)) return undefined;
+  if (roots.node === false || path.length >= maxShownPath || isPattern(path)) return undefined;
   const root = normalisePath(roots.node);
   const below = path.startsWith(`${root}/`) ? path.slice(root.length) : "";
   return rules.relativePath(below) !== undefined || isAdminPath(below, roots) ? undefined : below;

@@ -11,7 +11,7 @@ import { coversBody, type Scheme, type Source } from "../senders/sender";
 import { createKeys, decodeSignature, decodeStrictly, signatureAlgorithms } from "./algorithms";
 import { hasOnlyTexts, listTwilioMessages, toHubspotUrl } from "./signed-urls";
 import { judgeTime } from "./time";
-import { RequestValues, isInBody, maxReadBytes } from "../request-values";
+import { RequestValues, isMemberOfBody, maxReadBytes } from "../request-values";
 import { fieldValues, type RequestHead, withoutBlanks } from "../../request/head";
 
 /** A list with more signatures is refused: each may cost a comparison with each secret. */
@@ -69,10 +69,10 @@ export class Verifier {
     this.sources = sig.source ? [sig.source] : sig.headers.map((name): Source => `header:${name}`);
     this.content = content.map((source) => (source === "ts" && ts ? ts.source : source));
     this.coversBody = coversBody(scheme);
-    this.parsesBody = [...this.sources, ...this.content].some(isInBody);
+    this.parsesBody = [...this.sources, ...this.content].some(isMemberOfBody);
     this.readsForm = [...this.sources, ...this.content].some((source) => source.startsWith("form"));
     this.hasBorders = content.includes("body") && content.some((source) => !/^(?:body|method|url)$|^lit:/.test(source));
-    this.readsBody = this.coversBody || this.parsesBody || isInBody(ts?.source ?? "ts");
+    this.readsBody = this.coversBody || this.parsesBody || isMemberOfBody(ts?.source ?? "ts");
   }
 
   /**
@@ -159,11 +159,11 @@ class SignatureCheck {
     // Middleware in front may have looked at another value.
     const repeated = ids.find((id) => id.startsWith("header:") && this.#values.texts(id).length > 1);
     if (repeated) return { kind: "repeated", source: repeated };
-    const signatures = sources.some(isInBody) ? undefined : this.#readSignatures();
+    const signatures = sources.some(isMemberOfBody) ? undefined : this.#readSignatures();
     if (isReason(signatures)) return signatures;
-    const sentAt = scheme.ts && !isInBody(scheme.ts.source) ? this.#readTime() : undefined;
+    const sentAt = scheme.ts && !isMemberOfBody(scheme.ts.source) ? this.#readTime() : undefined;
     if (isReason(sentAt)) return sentAt;
-    const inHead = content.filter((source) => source !== "body" && !isInBody(source));
+    const inHead = content.filter((source) => source !== "body" && !isMemberOfBody(source));
     return inHead.map((source) => this.#readText(source)).find(isReason);
   }
 
@@ -338,7 +338,7 @@ class SignatureCheck {
     const { publicUrl } = this.#verifier;
     if (source === "url") return [publicUrl];
     if (source === "url:hubspot") return [toHubspotUrl(publicUrl, this.#head.search)];
-    const refusal = isInBody(source) ? this.#judgeBody(source) : undefined;
+    const refusal = isMemberOfBody(source) ? this.#judgeBody(source) : undefined;
     if (refusal) return refusal;
     if (!source.startsWith("sig:")) return this.#values.values(source, most);
     const items = this.#readItems();

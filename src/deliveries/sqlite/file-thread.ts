@@ -66,7 +66,7 @@ export class FileThread {
     try {
       await opening;
     } catch (error) {
-      this.#isDown(error);
+      this.#reportDown(error);
       throw error;
     }
   }
@@ -87,7 +87,7 @@ export class FileThread {
       if (method === "add" && this.#bytes > 0 && this.#bytes + bytes > maxWaitingBytes) throw new StoreError("busy");
       return await this.#call(bytes, method, args);
     } catch (error) {
-      if (error instanceof StoreError && ["full", "busy"].includes(error.trouble)) this.#isDown(error);
+      if (error instanceof StoreError && ["full", "busy"].includes(error.trouble)) this.#reportDown(error);
       throw error;
     }
   }
@@ -169,7 +169,7 @@ export class FileThread {
     else if (message.says === "answers") message.answers.forEach((answer) => this.#settle(answer));
     else {
       this.#isOpen = false;
-      this.#isDown(new StoreError(message.trouble, message.cause));
+      this.#reportDown(new StoreError(message.trouble, message.cause));
     }
   }
 
@@ -192,11 +192,11 @@ export class FileThread {
     this.#isOpen = false;
     this.#calls = [];
     for (const number of this.#waiting.keys()) this.#settle({ number, trouble: "broken", cause });
-    if (!this.#closed) this.#isDown(new StoreError("broken", cause));
+    if (!this.#closed) this.#reportDown(new StoreError("broken", cause));
   }
 
   /** Reports each trouble once, and tries at once and then each second until there is none. */
-  #isDown(error: unknown): void {
+  #reportDown(error: unknown): void {
     const { trouble, cause } = error instanceof StoreError ? error : new StoreError("broken", error);
     if (this.#closed) return;
     this.#retrying ??= setTimeout(() => void this.#retry(), this.#trouble ? retryAfterMs : 0).unref();
@@ -211,7 +211,7 @@ export class FileThread {
       await this.#call(0, "probe", []);
     } catch (error) {
       this.#retrying = undefined;
-      return this.#isDown(error);
+      return this.#reportDown(error);
     }
     this.#retrying = undefined;
     this.#trouble = undefined;

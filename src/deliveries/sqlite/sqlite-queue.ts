@@ -231,41 +231,45 @@ export class SqliteQueue extends EngineQueue<PacedQueue> implements DeliveryQueu
 
   async #takeAndStart(queue: PacedQueue): Promise<void> {
     const { node } = queue;
-    /** Taken for what the file is asked for: others ask at the same time. */
+    /** Bytes that are kept free for the next answer of the file: it is asked for other nodes at the same time. */
     let room = 0;
     queue.isTaking = true;
-    for (let { consumer } = queue; consumer && queue.hasMore; { consumer } = queue) {
-      const { pace } = consumer;
-      const limits = findLimits(pace, this.paused(node), this.#breakerInterval);
-      const places = this.#countPlaces(queue, limits);
-      queue.hasMore = false;
-      if (places <= 0) break;
-      room ||= this.room.takePart();
-      const { taken, failed, nextDue, tooLarge } = await this.#file.insist(
-        "take",
-        node,
-        pace,
-        places,
-        room,
-        this.#now(),
-      );
-      const { intervalMs } = limits;
-      if (taken.length > 0 && intervalMs > 0) queue.nextStartAt = Math.max(this.#now(), queue.nextStartAt) + intervalMs;
-      for (const stored of taken) void this.work.do(this.#start(queue, { ...stored, body: toBuffer(stored.body) }));
-      for (const delivery of failed) {
-        this.events?.emit("changed", { node });
-        consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
+    try {
+      for (let { consumer } = queue; consumer && queue.hasMore; { consumer } = queue) {
+        const { pace } = consumer;
+        const limits = findLimits(pace, this.paused(node), this.#breakerInterval);
+        const places = this.#countPlaces(queue, limits);
+        queue.hasMore = false;
+        if (places <= 0) break;
+        room ||= this.room.takePart();
+        const { taken, failed, nextDue, tooLarge } = await this.#file.insist(
+          "take",
+          node,
+          pace,
+          places,
+          room,
+          this.#now(),
+        );
+        const { intervalMs } = limits;
+        if (taken.length > 0 && intervalMs > 0)
+          queue.nextStartAt = Math.max(this.#now(), queue.nextStartAt) + intervalMs;
+        for (const stored of taken) void this.work.do(this.#start(queue, { ...stored, body: toBuffer(stored.body) }));
+        for (const delivery of failed) {
+          this.events?.emit("changed", { node });
+          consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
+        }
+        this.room.leave(room);
+        room = 0;
+        if (taken.length + failed.length > 0) queue.hasMore = true;
+        else if (tooLarge !== undefined) {
+          await this.room.wait((room = tooLarge));
+          queue.hasMore = true;
+        } else if (nextDue !== undefined) this.#takeAt(queue, nextDue);
       }
+    } finally {
       this.room.leave(room);
-      room = 0;
-      if (taken.length + failed.length > 0) queue.hasMore = true;
-      else if (tooLarge !== undefined) {
-        await this.room.wait((room = tooLarge));
-        queue.hasMore = true;
-      } else if (nextDue !== undefined) this.#takeAt(queue, nextDue);
+      queue.isTaking = false;
     }
-    this.room.leave(room);
-    queue.isTaking = false;
   }
 
   async #start(queue: PacedQueue, stored: StoredDelivery): Promise<void> {
