@@ -108,7 +108,9 @@ export function showCredentials(state: FormState): void {
   }
   const { node, credentials, values } = state;
   const name = shortName(values.sender);
-  const docs = name !== "" && state.sender && <DocsLink {...{ node, name }} href={state.sender.docs} />;
+  const docs = name !== "" && state.sender && (
+    <DocsLink href={state.sender.docs}>{node._("secret.docs", { name })}</DocsLink>
+  );
   const kept = (credential: CredentialName) => credentials[credential] === keptPassword && node._("credential.kept");
   draw("hint-token", withDocs(composeTokenHint(state, name), docs));
   draw("hint-password", kept("password") || null);

@@ -20,7 +20,7 @@ import {
   roots,
   type WebhookNode,
 } from "./form-state";
-import { CopyButton, draw, Note, SmallButton } from "./parts";
+import { CopyButton, DocsLink, draw, Note, SmallButton } from "./parts";
 
 declare const RED: Editor;
 
@@ -91,7 +91,16 @@ function HandoverBox(state: FormState) {
   const rival = findRival(node, values);
   return (
     <>
-      {items.map((item) => shown[item] !== undefined && <Given key={item} {...{ node, item, shown, copied }} />)}
+      {items.map((item) => {
+        const [id, name, value] = [`given-${item}`, node._(`handover.${item}`), shown[item]];
+        if (value === undefined) return null;
+        return (
+          <div class="webhook-trigger-given" key={item}>
+            <span>{name}</span> <code id={`webhook-trigger-${id}`}>{value}</code>{" "}
+            <CopyButton id={`${id}-copy`} {...{ node, name }} text={copied[item] ?? ""} />
+          </div>
+        );
+      })}
       <div role="status">
         <Note id="note-yours" icon="info-circle" text={describeMissing(state, Object.values(copied))} />
         <Note
@@ -108,30 +117,10 @@ function HandoverBox(state: FormState) {
           </SmallButton>
         </Note>
         <Note id="note-reach" icon="info-circle" text={url === undefined ? "" : describeReach(node, url)}>
-          <a href={docsUrl("reaching-node-red.md")} target="_blank" rel="noopener">
-            {node._("url.reaching")}
-          </a>
+          <DocsLink href={docsUrl("reaching-node-red.md")}>{node._("url.reaching")}</DocsLink>
         </Note>
       </div>
     </>
-  );
-}
-
-interface GivenProps {
-  readonly node: WebhookNode;
-  readonly item: (typeof items)[number];
-  readonly shown: Handover;
-  readonly copied: Handover;
-}
-
-function Given({ node, item, shown, copied }: GivenProps) {
-  const name = node._(`handover.${item}`);
-  const id = `given-${item}`;
-  return (
-    <div class="webhook-trigger-given">
-      <span>{name}</span> <code id={`webhook-trigger-${id}`}>{shown[item]}</code>{" "}
-      <CopyButton id={`${id}-copy`} {...{ node, name }} text={copied[item] ?? ""} />
-    </div>
   );
 }
 

@@ -99,19 +99,11 @@ export function CopyButton({ id, node, name, text }: CopyButtonProps) {
   return <IconButton {...{ id }} icon="copy" label={node._("copy", { name })} isSmall onClick={copy} />;
 }
 
-/** A link to what a sender documents. */
-export function DocsLink({
-  node,
-  href,
-  name,
-}: {
-  readonly node: EditorNode;
-  readonly href: string;
-  readonly name: string;
-}) {
+/** Where to read on, beside the form. */
+export function DocsLink({ href, children }: { readonly href: string; readonly children: ComponentChildren }) {
   return (
     <a href={href} target="_blank" rel="noopener">
-      {node._("secret.docs", { name })}
+      {children}
     </a>
   );
 }

@@ -20,7 +20,7 @@ import {
 } from "./form-state";
 import { describeFilter, showFilter } from "./filter";
 import { describeCommand } from "./handover";
-import { draw, Note, SmallButton } from "./parts";
+import { DocsLink, draw, Note, SmallButton } from "./parts";
 
 interface Section {
   /** What is in it, for its heading. */
@@ -49,40 +49,29 @@ export function prepareSections(node: WebhookNode): void {
   prepareDuplicates(node);
 }
 
-const wasBroken = "was-broken";
+function findBrokenSections(state: FormState | undefined): ReadonlySet<string | undefined> {
+  return new Set([...(state?.broken.keys() ?? [])].map((field) => input(field).closest("details").attr("id")));
+}
 
-/** Renews sections and headings, and opens sections with problems. */
-export function showSections(state: FormState): void {
-  const places = new Set([...state.broken.keys()].map((field) => input(field).closest("details").attr("id")));
+/** Renews sections and headings, and opens sections with new problems: one that the user has closed stays closed. */
+export function showSections(state: FormState, before: FormState | undefined): void {
+  const [broken, earlier] = [findBrokenSections(state), findBrokenSections(before)];
   for (const [name, { describe, show }] of Object.entries(sections)) {
     show?.(state);
-    const section = $(`#webhook-trigger-section-${name}`);
-    const isBroken = places.has(`webhook-trigger-section-${name}`);
-    // A section that the user has closed stays closed.
-    if (isBroken && section.data(wasBroken) !== true) section.prop("open", true);
-    section.data(wasBroken, isBroken);
-    const summary = isBroken ? state.node._("section.broken") : describe(state).join(" · ");
-    draw(`heading-${name}`, <Heading {...{ name, isBroken, summary }} title={state.node._(`section.${name}`)} />);
+    const id = `webhook-trigger-section-${name}`;
+    const isBroken = broken.has(id);
+    if (isBroken && !earlier.has(id)) $(`#${id}`).prop("open", true);
+    draw(
+      `heading-${name}`,
+      <>
+        <span>{state.node._(`section.${name}`)}</span>{" "}
+        <span id={`webhook-trigger-state-${name}`} class={isBroken ? "webhook-trigger-broken" : ""}>
+          {isBroken && <i class="fa fa-exclamation-triangle" aria-hidden="true" />}
+          {isBroken ? state.node._("section.broken") : describe(state).join(" · ")}
+        </span>
+      </>,
+    );
   }
-}
-
-interface HeadingProps {
-  readonly name: string;
-  readonly title: string;
-  readonly isBroken: boolean;
-  readonly summary: string;
-}
-
-function Heading({ name, title, isBroken, summary }: HeadingProps) {
-  return (
-    <>
-      <span>{title}</span>{" "}
-      <span id={`webhook-trigger-state-${name}`} class={isBroken ? "webhook-trigger-broken" : ""}>
-        {isBroken && <i class="fa fa-exclamation-triangle" aria-hidden="true" />}
-        {summary}
-      </span>
-    </>
-  );
 }
 
 // The section *Rotation*.
@@ -272,11 +261,7 @@ function isForgeable({ values, report }: FormState): boolean {
 
 function LimitNotes(state: FormState) {
   const { node } = state;
-  const link = (
-    <a href={docsUrl("replies.md#behind-a-proxy")} target="_blank" rel="noopener">
-      {node._("limits.proxy")}
-    </a>
-  );
+  const link = <DocsLink href={docsUrl("replies.md#behind-a-proxy")}>{node._("limits.proxy")}</DocsLink>;
   return (
     <>
       <Note id="note-loopback" text={isOnlyLocal(state) ? node._("limits.loopback") : ""}>
@@ -331,9 +316,7 @@ function Promises({ node, values }: FormState) {
         <li>{node._("guaranteed.status")}</li>
         {values.reply === "flow" && <li>{node._("guaranteed.byFlow")}</li>}
       </ul>
-      <a href={docsUrl("guaranteed-delivery.md")} target="_blank" rel="noopener">
-        {node._("guaranteed.docs")}
-      </a>
+      <DocsLink href={docsUrl("guaranteed-delivery.md")}>{node._("guaranteed.docs")}</DocsLink>
     </>
   );
 }

@@ -293,7 +293,8 @@ function Where({ node, values, sender }: FormState) {
   if (docs === undefined) return null;
   return (
     <>
-      {recipe && node._("sender.where", { name, where: recipe.where })} <DocsLink {...{ node, name }} href={docs} />
+      {recipe && node._("sender.where", { name, where: recipe.where })}{" "}
+      <DocsLink href={docs}>{node._("secret.docs", { name })}</DocsLink>
     </>
   );
 }
