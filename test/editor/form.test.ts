@@ -273,11 +273,13 @@ describe("the form of the webhook trigger", () => {
     await editor().set("webhookTriggerHasNodeAuth", false);
   });
 
-  it("offers methods, says what GET means for the message and for a token in the URL, and saves them as a list", async () => {
+  it("offers methods, those beside POST in sight, says what GET means for the message and for a token in the URL, and saves them as a list", async () => {
+    const isInSection = () => editor().page.locator("details #webhook-trigger-methods").isVisible();
     const box = (method: string) => editor().part("methods").getByLabel(method, { exact: true });
     const command = () => editor().part("command").innerText();
     await editor().edit("plain");
     (await box("POST").isChecked()).should.be.true();
+    (await isInSection()).should.be.true();
     await box("POST").uncheck();
     (await editor().message("methods").innerText()).should.equal(catalogText("rules.methods"));
     await box("GET").check();
@@ -294,6 +296,10 @@ describe("the form of the webhook trigger", () => {
     (await command()).should.match(/^curl -X PUT "[^"]+" --data "hello world"$/);
     await editor().done();
     should(await editor().saved("plain", "methods")).eql(["PUT"]);
+    await editor().editAsItIs("plain");
+    (await box("PUT").isVisible()).should.be.true();
+    (await isInSection()).should.be.false();
+    await editor().cancel();
     await editor().edit("byHand");
     await editor().enter({ name: "By hand" });
     await editor().done();
