@@ -4,13 +4,14 @@
  */
 import { writePages } from "../scripts/docs";
 import { deliveries } from "./deliveries";
+import { editor } from "./editor";
 import { endpoints } from "./endpoints";
 import { writeTable } from "./figures";
 import { installations } from "./installations";
 import { requests } from "./requests";
 import { starting } from "./starting";
 
-const parts: Record<string, () => Promise<void>> = { requests, deliveries, endpoints, starting, installations };
+const parts: Record<string, () => Promise<void>> = { requests, deliveries, endpoints, starting, installations, editor };
 
 async function main(chosen: string[]): Promise<void> {
   const measured = chosen.length > 0 ? chosen : Object.keys(parts);
