@@ -1,9 +1,8 @@
-/** What the number of endpoints costs each request, and each endpoint the heap. */
-import { compare, costOf, report, show, spread } from "./figures";
-import { accepted, nodeRed, runtimeOf, small, webhooks } from "./subjects";
+/** What the number of endpoints costs each request. */
+import { compare, costOf, report, spread } from "./figures";
+import { accepted, nodeRed, small, webhooks } from "./subjects";
 
 const count = 10_000;
-const collectable = { env: { NODE_OPTIONS: "--expose-gc" } };
 
 export async function endpoints(): Promise<void> {
   await measure("10,000 endpoints", "≥ 0.95", "", "");
@@ -12,15 +11,7 @@ export async function endpoints(): Promise<void> {
 
 /** @param tail the end of each path; `sent`: of the path of each request */
 async function measure(what: string, target: string, tail: string, sent: string): Promise<void> {
-  const [one, many] = [
-    await nodeRed(webhooks(1, {}, tail), collectable),
-    await nodeRed(webhooks(count, {}, tail), collectable),
-  ];
-  const [heapOfOne, heapOfMany] = [await runtimeOf(one).measure(), await runtimeOf(many).measure()];
-  show(
-    "heap per idle endpoint, with its node",
-    `**${((heapOfMany.heap - heapOfOne.heap) / count / 1000).toFixed(1)} kB**`,
-  );
+  const [one, many] = [await nodeRed(webhooks(1, {}, tail)), await nodeRed(webhooks(count, {}, tail))];
   const ratios = await compare(
     costOf(one, accepted(small, `0${sent}`)),
     costOf(many, accepted(small, `${count - 1}${sent}`)),

@@ -23,12 +23,7 @@ let generatorCpu = 0;
 /** A line of the table: what was measured, what it must reach, and what it was. */
 export function report(figure: string, target: string, result: string): void {
   rows.push(`| ${figure} | ${target} | ${result} |`);
-  show(`${figure} (${target})`, result);
-}
-
-/** What has no target is not in the table. */
-export function show(figure: string, result: string): void {
-  process.stdout.write(`  ${figure}: ${result}\n`);
+  process.stdout.write(`  ${figure} (${target}): ${result}\n`);
 }
 
 /**
