@@ -7,7 +7,8 @@ import { describeError, type Detail } from "../../../src/admin/summary";
 import { tryParseJson } from "../../../src/config/values";
 import { host } from "./host";
 import { CopyButton, Definitions, Note } from "./parts";
-import type { DeliveriesStore, DetailSection } from "./store";
+import type { DetailSection } from "./state";
+import type { DeliveriesStore } from "./store";
 import { bytesText, durationText, momentText, text } from "./texts";
 
 interface SectionProps {

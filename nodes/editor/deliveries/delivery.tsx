@@ -7,7 +7,8 @@ import { DeliveryActions } from "./actions";
 import { AttemptsSection, BodySection, ReplySection, Section, ValuesSection } from "./content";
 import { host } from "./host";
 import { Button, type DefinitionRow, Definitions, Note, smallButton, State } from "./parts";
-import type { DeliveriesStore, OpenedDelivery } from "./store";
+import type { OpenedDelivery } from "./state";
+import type { DeliveriesStore } from "./store";
 import {
   agoText,
   attemptText,

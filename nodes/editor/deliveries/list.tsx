@@ -12,7 +12,6 @@ const margin = 10;
 
 export function DeliveryList({ store }: { store: DeliveriesStore }) {
   const { deliveries, active, selected, next, isVisible, opened } = store.state;
-  const { listView } = store;
   const element = useRef<HTMLDivElement>(null);
   /** What can be seen of it, in px. */
   const [view, setView] = useState({ top: 0, height: 0, rowHeight: 1 });
@@ -22,8 +21,7 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
     // A hidden list has no height.
     if (!list || list.clientHeight === 0) return;
     const { scrollTop: top, clientHeight: height } = list;
-    if (listView.scrolled > 0 && top === 0) store.release();
-    listView.scrolled = top;
+    if (store.state.isScrolled !== top > 0) store.read({ isScrolled: top > 0 });
     const rowHeight = parseFloat(getComputedStyle(list).getPropertyValue("--webhook-deliveries-row"));
     setView((known) => {
       const isSame = known.top === top && known.height === height && known.rowHeight === rowHeight;
@@ -38,7 +36,8 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
   const isShown = isVisible && !opened && deliveries.length > 0;
   useLayoutEffect(() => {
     if (!isShown || !element.current) return;
-    element.current.scrollTop = listView.scrolled;
+    // Browsers may forget it of a hidden element.
+    element.current.scrollTop = store.state.isScrolled ? view.top : 0;
     measure();
   }, [isShown]);
   const today = new Date().setHours(0, 0, 0, 0);
@@ -80,8 +79,8 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
   };
   /** A new row above would move the pressed one away. */
   const hold = () => {
-    listView.isPressed = true;
-    const release = () => (listView.isPressed = false);
+    store.read({ isPressed: true });
+    const release = () => store.read({ isPressed: false });
     for (const end of ["pointerup", "pointercancel"]) addEventListener(end, release, { once: true });
   };
 
@@ -99,8 +98,8 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
       onScroll={measure}
       onKeyDown={press}
       onPointerDown={hold}
-      onFocus={() => (listView.isFocused = true)}
-      onBlur={() => (listView.isFocused = false)}
+      onFocus={() => store.read({ isFocused: true })}
+      onBlur={() => store.read({ isFocused: false })}
     >
       <div role="presentation" style={{ height: `calc(${lines} * var(--webhook-deliveries-row))` }}>
         {/* Those who hear it hear the date of each. */}

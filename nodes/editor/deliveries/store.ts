@@ -1,10 +1,7 @@
-// What tab and page show, and the functions that change it.
+// What changes the state of tab and page: what the user does, and what the runtime answers.
 
 import { formatPlace, type ListFilter, type Place } from "../../../src/admin/place";
-import type { Detail, Summary, SummaryPage } from "../../../src/admin/summary";
-import type { FailureGroups } from "../../../src/deliveries/failures";
-import type { TrafficReport } from "../../../src/admin/traffic";
-import type { SilentEvent } from "../../../src/flow/outcomes";
+import type { Summary, SummaryPage } from "../../../src/admin/summary";
 import {
   askForDelivery,
   askForFailures,
@@ -17,62 +14,12 @@ import {
   everything,
   failureText,
   isForbidden,
-  type QueueSummary,
 } from "./api";
 import { host } from "./host";
 import type { Plan } from "./plans";
 import { Renewals } from "./renewals";
+import { type DeliveriesState, type DetailSection, initialState, noDeliveries } from "./state";
 import { numberText, text } from "./texts";
-
-/** A key under `delivery.section` in the message catalog. */
-export type DetailSection = "body" | "facts" | "answer" | "attempts" | "headers" | "query";
-
-export interface OpenedDelivery {
-  readonly id: string;
-  /** As the list has it; missing where it was opened by its address. */
-  readonly summary: Summary | undefined;
-  /** Missing until it has come. */
-  readonly detail?: Detail;
-  /** Why it cannot be shown as it is now. */
-  readonly trouble: string;
-}
-
-interface DeliveriesState {
-  readonly filter: ListFilter;
-  /** What stands in the search field, also before it is searched for. */
-  readonly typed: string;
-  /** The newest page and, while the user reads on, older ones. */
-  readonly deliveries: readonly Summary[];
-  /** Where the next page begins; `null` on the last page. */
-  readonly next: string | null;
-  /** Whether there was an answer for this filter. */
-  readonly isLoaded: boolean;
-  /** The newest page, while the user reads. */
-  readonly waiting: SummaryPage | undefined;
-  /** The delivery that the keyboard is at, and the one where a range of selected ones begins: ids. */
-  readonly active: string | undefined;
-  readonly anchor: string | undefined;
-  readonly selected: ReadonlyMap<string, Summary>;
-  readonly failures: FailureGroups;
-  readonly silences: readonly SilentEvent[];
-  /** Missing until it has come. */
-  readonly traffic: TrafficReport | undefined;
-  readonly queues: readonly QueueSummary[];
-  /** Why the last fetch failed: a key under `tab.trouble` in the message catalog. */
-  readonly trouble: string | undefined;
-  readonly opened: OpenedDelivery | undefined;
-  /** Open sections stay open with the next delivery. */
-  readonly unfolded: ReadonlySet<DetailSection>;
-  /** Asked, and shown as it goes on, in a dialog. */
-  readonly plan: { readonly plan: Plan; readonly end: (done: number) => void } | undefined;
-  /** For screen readers, which are told that it is another one by its number. */
-  readonly announcement: { readonly said: string; readonly number: number };
-  /** Nothing is fetched while it is false. */
-  readonly isVisible: boolean;
-}
-
-const noFailures: FailureGroups = { groups: [], causes: 0, failures: 0, hasMore: false };
-const noDeliveries = { deliveries: [], next: null, waiting: undefined, isLoaded: false };
 
 /** The shortest time between two announcements, in ms. */
 const announcementPause = 5000;
@@ -82,26 +29,7 @@ const searchDelay = 300;
 const clockMs = 20_000;
 
 export class DeliveriesStore {
-  state: DeliveriesState = {
-    ...noDeliveries,
-    filter: everything,
-    typed: "",
-    active: undefined,
-    anchor: undefined,
-    selected: new Map(),
-    failures: noFailures,
-    silences: [],
-    traffic: undefined,
-    queues: [],
-    trouble: undefined,
-    opened: undefined,
-    unfolded: new Set<DetailSection>(["body"]),
-    plan: undefined,
-    announcement: { said: "", number: 0 },
-    isVisible: false,
-  };
-  /** The list as it is on the screen. Browsers may forget the scroll position of a hidden element. */
-  readonly listView = { isPressed: false, isFocused: false, scrolled: 0 };
+  state = initialState;
   readonly #element: HTMLElement;
   readonly #render: () => void;
   readonly #remove: () => void;
@@ -110,23 +38,19 @@ export class DeliveriesStore {
     () => this.#ask(),
     () => this.state.filter.text + this.state.filter.error !== "" && !this.state.opened,
   );
-  /** The runtime has to search. */
-  readonly #failureRenewals = new Renewals(
-    () => this.#askForFailures(),
+  /** Of what the runtime has to search for, or counts by the minute. */
+  readonly #sums = new Renewals(
+    () => this.#askForSums(),
     () => true,
   );
-  /** Its numbers are those of minutes. */
-  readonly #trafficRenewals = new Renewals(
-    () => this.#askForTraffic(),
-    () => true,
-  );
+  // What is under way.
   #isLoadingMore = false;
+  #isCounting = false;
+  #carriedOut = Promise.resolve(0);
   #search: ReturnType<typeof setTimeout> | undefined;
   #clock: ReturnType<typeof setInterval> | undefined;
   #announceTimer: ReturnType<typeof setTimeout> | undefined;
   #unannounced: Summary[] = [];
-  /** Whether the filter is the form's, and ends when the tab is left. */
-  #isVisit = false;
   #isStopped = false;
 
   /**
@@ -172,29 +96,29 @@ export class DeliveriesStore {
     if (isVisible === this.state.isVisible) return;
     this.#change({ isVisible });
     if (isVisible) {
-      for (const each of this.#allRenewals) each.start();
+      this.#renewals.start();
+      this.#sums.start();
       this.#clock = setInterval(() => this.#render(), clockMs);
       return;
     }
     this.#rest();
     // The page may be hidden for a moment; another tab ends the visit.
-    if (this.#isVisit && !document.hidden) this.setFilter(everything);
+    if (this.state.isVisit && !document.hidden) this.setFilter(everything);
   };
 
   readonly changed = (): void => {
-    for (const each of this.#allRenewals) each.soon();
+    this.#renewals.soon();
+    this.#sums.soon();
   };
 
   readonly renew = (): void => {
-    for (const each of this.#allRenewals) each.now();
+    this.#renewals.now();
+    this.#sums.now();
   };
 
-  get #allRenewals(): Renewals[] {
-    return [this.#renewals, this.#failureRenewals, this.#trafficRenewals];
-  }
-
   #rest(): void {
-    for (const each of this.#allRenewals) each.stop();
+    this.#renewals.stop();
+    this.#sums.stop();
     clearInterval(this.#clock);
   }
 
@@ -219,33 +143,31 @@ export class DeliveriesStore {
     return trouble === undefined;
   }
 
-  async #askForFailures(): Promise<boolean> {
-    return this.#add(async (node) => ({ failures: await askForFailures(node) }));
-  }
-
-  async #askForTraffic(): Promise<boolean> {
-    return this.#add(async (node) => ({ traffic: await askForTraffic(node) }));
-  }
-
-  /** @param ask for what stands beside the list, of a node or of all */
-  async #add(ask: (node: string) => Promise<Partial<DeliveriesState>>): Promise<boolean> {
+  /** What stands above the list, of a node or of all. Where it does not come, the list says why. */
+  async #askForSums(): Promise<boolean> {
     const { node } = this.state.filter;
-    try {
-      const change = await ask(node);
-      if (node === this.state.filter.node) this.#change(change);
-      return true;
-    } catch {
-      // The list says why.
-      return false;
+    const [failures, traffic] = await Promise.allSettled([askForFailures(node), askForTraffic(node)]);
+    if (node === this.state.filter.node) {
+      this.#change({
+        ...(failures.status === "fulfilled" && { failures: failures.value }),
+        ...(traffic.status === "fulfilled" && { traffic: traffic.value }),
+      });
     }
+    return failures.status === "fulfilled" && traffic.status === "fulfilled";
   }
 
   // The list.
 
-  /** Whether new rows would move what the user reads, or presses. */
   get #isReading(): boolean {
-    const { isPressed, isFocused, scrolled } = this.listView;
-    return isPressed || scrolled > 0 || (isFocused && this.activeIndex > 0);
+    const { isPressed, isFocused, isScrolled } = this.state;
+    return isPressed || isScrolled || (isFocused && this.activeIndex > 0);
+  }
+
+  /** The user presses on the list, leaves it, and so on. Back at its top, there is nothing more to be held. */
+  read(change: Partial<Pick<DeliveriesState, "isPressed" | "isFocused" | "isScrolled">>): void {
+    const wasScrolled = this.state.isScrolled;
+    this.#change(change);
+    if (wasScrolled && !this.state.isScrolled) this.#release();
   }
 
   get activeIndex(): number {
@@ -275,14 +197,14 @@ export class DeliveriesStore {
   }
 
   /** Shows the deliveries that came while the user was reading. */
-  release(): void {
+  #release(): void {
     if (this.state.waiting) this.#begin(this.state.waiting);
   }
 
   /** Shows them from the top. */
   readonly showNew = (): void => {
     this.#change({ active: undefined });
-    this.release();
+    this.#release();
     this.#focus(".webhook-deliveries-list")?.scrollTo(0, 0);
   };
 
@@ -329,15 +251,11 @@ export class DeliveriesStore {
   /** @param typed what the search field shows */
   readonly setFilter = (filter: ListFilter, typed = filter.text): void => {
     clearTimeout(this.#search);
-    this.#isVisit = false;
     this.#isLoadingMore = false;
-    this.listView.scrolled = 0;
     const isOtherNode = filter.node !== this.state.filter.node;
-    this.#change({ ...noDeliveries, filter, typed, active: undefined, selected: new Map() });
+    this.#change({ ...noDeliveries, filter, typed, active: undefined, selected: new Map(), isVisit: false });
     this.#renewals.now();
-    if (!isOtherNode) return;
-    this.#failureRenewals.now();
-    this.#trafficRenewals.now();
+    if (isOtherNode) this.#sums.now();
   };
 
   /** A part of it is changed by the user. The error is that of a node's failures. */
@@ -364,7 +282,7 @@ export class DeliveriesStore {
   /** Filters by a node until the tab is left, or the user changes the filter. */
   visit(node: string): void {
     this.filterBy({ node });
-    this.#isVisit = true;
+    this.#change({ isVisit: true });
   }
 
   // The selection.
@@ -458,8 +376,6 @@ export class DeliveriesStore {
 
   // What is done with deliveries and nodes.
 
-  #carriedOut = Promise.resolve(0);
-
   /** Asks before something is done, one question after the other. @returns with how many it was done */
   readonly carryOut = (plan: Plan): Promise<number> => {
     const ask = (resolve: (done: number) => void) => {
@@ -471,8 +387,6 @@ export class DeliveriesStore {
     };
     return (this.#carriedOut = this.#carriedOut.then(() => new Promise(ask)));
   };
-
-  #isCounting = false;
 
   /** Counts, asks and deletes; a second click counts nothing. */
   readonly remove = async (makePlan: () => Plan | Promise<Plan>): Promise<number> => {

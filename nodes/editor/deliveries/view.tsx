@@ -1,6 +1,7 @@
 // Tab and page: the list of deliveries with its filters and alerts, or one delivery in its place.
 
 import { render } from "preact";
+import type { ListFilter } from "../../../src/admin/place";
 import { isReplayable } from "../../../src/deliveries/states";
 import { DeliveryView } from "./delivery";
 import { PlanDialog } from "./dialog";
@@ -9,6 +10,7 @@ import { type DeliveriesHost, host, useHost } from "./host";
 import { DeliveryList, ListHead } from "./list";
 import { Button, Icon, smallButton } from "./parts";
 import { Count, isRemovable, planFilteredRemoval, planReplay } from "./plans";
+import type { DeliveriesState } from "./state";
 import { DeliveriesStore } from "./store";
 import { Traffic } from "./traffic";
 import { composePageUrl, getNodeLabel, listNodeNames, minuteText, numberText, states, text } from "./texts";
@@ -141,7 +143,7 @@ function Filters({ store }: { store: DeliveriesStore }) {
   );
 }
 
-function isFiltered(filter: DeliveriesStore["state"]["filter"]): boolean {
+function isFiltered(filter: ListFilter): boolean {
   return Object.values(filter).some((value) => value !== "");
 }
 
@@ -255,7 +257,7 @@ function Notice({ store }: { store: DeliveriesStore }) {
   );
 }
 
-function composeNotice({ trouble, isLoaded, deliveries, filter }: DeliveriesStore["state"]): string {
+function composeNotice({ trouble, isLoaded, deliveries, filter }: DeliveriesState): string {
   if (trouble) return text(`tab.trouble.${trouble}`);
   if (!isLoaded || deliveries.length > 0) return "";
   if (isFiltered(filter)) return text("tab.noMatch");
