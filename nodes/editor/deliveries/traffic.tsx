@@ -2,10 +2,11 @@
 
 import { useState } from "preact/hooks";
 import type { TrafficReport } from "../../../src/admin/traffic";
+import { keep, recall } from "./kept";
 import type { DeliveriesStore } from "./store";
 import { numberText, text } from "./texts";
 
-/** Whether it is folded, in the browser's memory. */
+/** Whether it is folded. */
 const foldedKey = "webhook-trigger-traffic-folded";
 /** Of a picture, in pixels. */
 const height = 18;
@@ -21,18 +22,13 @@ type Shown = keyof typeof colours;
 
 /** Nothing where nothing came. */
 export function Traffic({ store }: { store: DeliveriesStore }) {
-  const [isOpen, setOpen] = useState(() => !isFolded());
+  const [isOpen, setOpen] = useState(() => recall(foldedKey) === undefined);
   const { traffic } = store.state;
   const shown = (Object.keys(colours) as Shown[]).filter((name) => traffic?.[name].some((number) => number > 0));
   if (!traffic || shown.length === 0) return null;
   const toggle = (isOpen: boolean) => {
     setOpen(isOpen);
-    try {
-      if (isOpen) localStorage.removeItem(foldedKey);
-      else localStorage.setItem(foldedKey, "true");
-    } catch {
-      // It is kept as long as the page.
-    }
+    keep(foldedKey, isOpen ? undefined : "true");
   };
   const sums = shown.map((name) => sumText(name, traffic[name])).join(" · ");
   return (
@@ -46,15 +42,6 @@ export function Traffic({ store }: { store: DeliveriesStore }) {
       ))}
     </details>
   );
-}
-
-function isFolded(): boolean {
-  try {
-    return localStorage.getItem(foldedKey) !== null;
-  } catch {
-    // Browsers may keep nothing for pages.
-    return false;
-  }
 }
 
 /** The picture has all figures for screen readers; a narrow tab shows the sum alone. */

@@ -4,6 +4,7 @@ import type { ListedNode, PageChanges, PageSession, PageSetup } from "../../../s
 import { tryParseJson } from "../../../src/config/values";
 import { isListOf, isNumber, isRecord, isText, readReply } from "../deliveries/answer";
 import { ApiError, type ApiMethod } from "../deliveries/host";
+import { keep, recall } from "../deliveries/kept";
 
 /** The admin root, with a slash at its end. */
 const root = new URL("../", location.href);
@@ -18,35 +19,17 @@ export interface LoginForm {
   readonly prompts?: readonly { readonly id?: string; readonly type: string }[];
 }
 
-/** Where the browser keeps nothing for pages. */
-let unsavedToken: string | undefined;
-
 function getToken(): string | undefined {
-  try {
-    const saved = tryParseJson(localStorage.getItem(storageKey) ?? "");
-    const { access_token: token } = { ...(saved as { access_token?: unknown } | null) };
-    return typeof token === "string" ? token : unsavedToken;
-  } catch {
-    return unsavedToken;
-  }
+  const { access_token: token } = { ...(tryParseJson(recall(storageKey) ?? "") as { access_token?: unknown } | null) };
+  return typeof token === "string" ? token : undefined;
 }
 
 export function saveToken(token: { readonly access_token: string }): void {
-  unsavedToken = token.access_token;
-  try {
-    localStorage.setItem(storageKey, JSON.stringify(token));
-  } catch {
-    // It is kept as long as the page.
-  }
+  keep(storageKey, JSON.stringify(token));
 }
 
 export function forgetToken(): void {
-  unsavedToken = undefined;
-  try {
-    localStorage.removeItem(storageKey);
-  } catch {
-    // Nothing was kept.
-  }
+  keep(storageKey, undefined);
 }
 
 /** The code of a failure by a token that this Node-RED does not know. */
