@@ -8,7 +8,7 @@ import { isReplayable } from "../../../src/deliveries/states";
 import { changeRetry, failureText, replay } from "./api";
 import { composeCurl, presentCredential } from "./curl";
 import { host, type MissedRequest } from "./host";
-import { Button, Icon, Note } from "./parts";
+import { Button, type ButtonProps, Icon, Note } from "./parts";
 import { planRemoval } from "./plans";
 import type { DeliveriesStore } from "./store";
 import { composeFullPath, composePageUrl, composeUrlOfPath, getNodeLabel, isElsewhere, text, timeText } from "./texts";
@@ -18,6 +18,9 @@ interface Result {
   readonly said: string;
   readonly verdict: "good" | "bad" | "";
 }
+
+/** A button: its icon, its text in the message catalog, and what it does. */
+type Action = readonly [icon: string, key: string, press: () => unknown, more?: Partial<ButtonProps>];
 
 export function DeliveryActions({ detail, store }: { detail: Detail; store: DeliveriesStore }) {
   const { id, at, node, body, state, pause } = detail;
@@ -44,16 +47,17 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
   };
   const start = (changed?: { payload: unknown }) =>
     act(async () => text("delivery.replayed", { id: (await replay(id, changed)).id }));
-  const retry = (how: "retry" | "stop", said: string) =>
+  const retry = (how: "retry" | "stop", key: string) =>
     act(async () => {
       await changeRetry(id, how);
       store.renew();
-      return said;
+      return text(key);
     });
   const leaveChange = () => {
     setChanging(false);
     change.current?.focus();
   };
+  const toggleChange = () => (isChanging ? leaveChange() : setChanging(true));
   const copyCurl = () => {
     if (roots.node === false) return fail(text("url.closed"));
     const credential = presentCredential(node === null ? undefined : findNode(node)?.saved);
@@ -66,80 +70,53 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
     copy(new URL(composePageUrl({ delivery: id }), location.href).href);
     succeed(text("copied"));
   };
+  const useIn = (of: string) => {
+    useInTest?.(of, { delivery: id, at });
+    succeed(text("delivery.usedInTest", { name: getNodeLabel(of), time: timeText(at) }));
+  };
   const remove = async () => {
     if ((await store.remove(() => planRemoval([detail], null))) > 0) store.close();
   };
 
-  const obstacle = isReplayable(state) ? "" : describeReplayReason(detail);
-  const isReplay = mayWrite() && isReplayable(state);
+  const mayReplay = mayWrite() && isReplayable(state);
+  const mayRetry = mayWrite() && state === "retrying";
   const makeNode = isElsewhere(detail) && node === null ? prepareNode?.(describeMissed(detail)) : undefined;
+  const first = { class: "webhook-delivery-first" };
+  const actions: (Action | false | undefined)[] = [
+    mayReplay && ["fa-repeat", "delivery.replay", () => start(), first],
+    mayReplay && [
+      "fa-pencil",
+      "delivery.replayChanged",
+      toggleChange,
+      { pressRef: change, "aria-expanded": isChanging },
+    ],
+    mayRetry &&
+      pause !== "manual" && ["fa-repeat", "delivery.retryNow", () => retry("retry", "delivery.retried"), first],
+    mayRetry && ["fa-stop", "delivery.stopRetrying", () => retry("stop", "delivery.stopped")],
+    makeNode && ["fa-plus", "newNode.make", makeNode, first],
+    ["fa-terminal", "delivery.curl", copyCurl],
+    ["fa-link", "delivery.copyLink", copyLink],
+    useInTest &&
+      node !== null &&
+      findNode(node) &&
+      body.data !== "" && ["fa-flask", "delivery.useInTest", () => useIn(node)],
+    node !== null && ["fa-filter", "delivery.onlyNode", () => store.filterBy({ node })],
+    mayWrite() && state !== "running" && ["fa-trash", "delivery.delete", remove],
+  ];
+  const obstacle = isReplayable(state) ? "" : describeReplayReason(detail);
   const said = obstacle || (mayWrite() ? "" : text("delivery.forbidden"));
   return (
     <div class="webhook-delivery-actions">
       <div class="webhook-delivery-buttons" role="group" aria-label={text("delivery.actions")}>
-        {isReplay && (
-          <>
-            <Button icon="fa-repeat" class="webhook-delivery-first" onClick={() => void start()}>
-              {text("delivery.replay")}
+        {actions.map((action) => {
+          if (!action) return null;
+          const [icon, key, press, more] = action;
+          return (
+            <Button key={key} icon={icon} onClick={() => void press()} {...more}>
+              {text(key)}
             </Button>
-            <Button
-              icon="fa-pencil"
-              pressRef={change}
-              aria-expanded={isChanging}
-              onClick={() => (isChanging ? leaveChange() : setChanging(true))}
-            >
-              {text("delivery.replayChanged")}
-            </Button>
-          </>
-        )}
-        {mayWrite() && state === "retrying" && (
-          <>
-            {pause !== "manual" && (
-              <Button
-                icon="fa-repeat"
-                class="webhook-delivery-first"
-                onClick={() => void retry("retry", text("delivery.retried"))}
-              >
-                {text("delivery.retryNow")}
-              </Button>
-            )}
-            <Button icon="fa-stop" onClick={() => void retry("stop", text("delivery.stopped"))}>
-              {text("delivery.stopRetrying")}
-            </Button>
-          </>
-        )}
-        {makeNode && (
-          <Button icon="fa-plus" class="webhook-delivery-first" onClick={makeNode}>
-            {text("newNode.make")}
-          </Button>
-        )}
-        <Button icon="fa-terminal" onClick={copyCurl}>
-          {text("delivery.curl")}
-        </Button>
-        <Button icon="fa-link" onClick={copyLink}>
-          {text("delivery.copyLink")}
-        </Button>
-        {useInTest && node !== null && findNode(node) && body.data !== "" && (
-          <Button
-            icon="fa-flask"
-            onClick={() => {
-              useInTest(node, { delivery: id, at });
-              succeed(text("delivery.usedInTest", { name: getNodeLabel(node), time: timeText(at) }));
-            }}
-          >
-            {text("delivery.useInTest")}
-          </Button>
-        )}
-        {node !== null && (
-          <Button icon="fa-filter" onClick={() => store.filterBy({ node })}>
-            {text("delivery.onlyNode")}
-          </Button>
-        )}
-        {mayWrite() && state !== "running" && (
-          <Button icon="fa-trash" onClick={() => void remove()}>
-            {text("delivery.delete")}
-          </Button>
-        )}
+          );
+        })}
       </div>
       {said && <Note>{said}</Note>}
       {isChanging && <ChangeForm detail={detail} send={(payload) => void start({ payload })} cancel={leaveChange} />}

@@ -19,7 +19,7 @@ interface ButtonParts {
   readonly pressRef?: Ref<HTMLButtonElement>;
 }
 
-type ButtonProps = Omit<ButtonHTMLAttributes, "ref" | "class"> & ButtonParts;
+export type ButtonProps = Omit<ButtonHTMLAttributes, "ref" | "class"> & ButtonParts;
 
 export function Button({ icon, pressRef, class: more = "", children, ...attributes }: ButtonProps) {
   return (
