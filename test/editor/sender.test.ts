@@ -373,6 +373,10 @@ describe("the sender in the form", () => {
     status.should.equal(200);
     should((await nodeRed().message(json.id)).payload).eql({ temperature: "21.5" });
     (await send(url.replace(/\?.*/, ""), { method: "GET" })).status.should.equal(401);
+    // What it has filled in goes with it.
+    await editor().editAsItIs("shelly");
+    await editor().enter({ sender: "github" });
+    (await editor().state("limits").innerText()).should.startWith("POST");
   });
 
   it("that is OwnTracks needs the URL, user and password of the box, and gets the list that it takes", async () => {

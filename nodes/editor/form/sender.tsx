@@ -84,25 +84,29 @@ export function getPreset(id: string): Preset {
 
 export function prepareSender(node: WebhookNode): void {
   let previous = withDefaults(node).sender;
-  // What was entered before a choice filled it in: for any sender, and before a recipe.
-  let enteredForAny = getPreset("");
-  let enteredBeforeRecipe: Preset = { ...defaults, ...operatorDefaults() };
+  // What a choice has replaced comes back with the next one.
+  let replaced = pickReplaced(previous, { ...defaults, ...operatorDefaults(), ...getPreset("") });
   input("sender").on("input change", () => {
     const chosen = inputValue("sender");
     // A choice triggers two events.
     if (chosen === previous) return;
-    const { verificationMethod, headerParameter, queryParameter, methods, replyBody } = readForm(node).values;
-    if (previous === "") enteredForAny = { verificationMethod, headerParameter };
-    // What a recipe has filled in goes with it.
-    const restored = findRecipe(previous) ? enteredBeforeRecipe : {};
-    if (!findRecipe(previous)) enteredBeforeRecipe = { headerParameter, queryParameter, methods, replyBody };
     // A new node is told apart by its sender, as long as it has no other name.
     const label = [shortName(previous), ""].includes(inputValue("name")) ? shortName(chosen) : undefined;
     if (form().data(isNew) && label !== undefined) input("name").val(label);
     previous = chosen;
-    fillIn(node, { ...restored, ...(chosen === "" ? enteredForAny : getPreset(chosen)) });
+    // Who that is, is not known.
+    const restored = isEnvironmentValue(chosen) ? {} : replaced;
+    const entered = { ...readForm(node).values, ...restored };
+    fillIn(node, { ...restored, ...(chosen === "" ? {} : getPreset(chosen)) });
+    if (!isEnvironmentValue(chosen)) replaced = pickReplaced(chosen, entered);
   });
   prepareSettings(node);
+}
+
+/** The values of the fields that a choice fills in. */
+function pickReplaced(chosen: string, values: Required<Preset>): Preset {
+  const fields = chosen === "" ? [] : (Object.keys(getPreset(chosen)) as (keyof Preset)[]);
+  return Object.fromEntries(fields.map((field) => [field, values[field]]));
 }
 
 const searchId = "webhook-trigger-search";
