@@ -85,6 +85,14 @@ export interface Editor {
   history: { push(event: object): void };
   editor: {
     edit(node: EditorNode): void;
+    /** The code editor that the user has chosen. */
+    createEditor(options: { element: HTMLElement; mode: string; value: string }): {
+      getValue(): string;
+      getSession(): { on(event: "change", listener: () => void): void };
+      destroy(): void;
+      /** Of Monaco. */
+      updateOptions?(options: { ariaLabel: string }): void;
+    };
     /** Opens the code editor above the form. */
     editJSON(options: { value: string; complete: (value: string) => void }): void;
     validateNode(node: EditorNode): void;

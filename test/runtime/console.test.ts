@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import should from "should";
 import { readSamples, type Sample } from "../../src/admin/samples";
+import { hasSharedKey } from "../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../src/auth/senders/table";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { command, send } from "../harness/http";
@@ -14,7 +15,7 @@ const ids = readdirSync(join(root, "src/admin/samples")).map((file) => basename(
 const publicUrl = "https://hooks.example.com/a";
 const isSigning = (id: SenderId): id is SigningId => signingIds.some((each) => each === id);
 /** Whether the node has the key with which the sender signs. */
-const isShared = (id: SenderId) => !/^(?:ed25519|ecdsa|code:(?:sns|paypal))/.test(senders[id].scheme.alg);
+const isShared = (id: SenderId) => hasSharedKey(senders[id].scheme);
 
 /** A node for a sender, as the form fills it in. */
 function nodeFor(id: SenderId) {

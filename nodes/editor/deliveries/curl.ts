@@ -10,11 +10,13 @@ import { quote, quoteLiteral } from "../shell";
 import { text } from "./texts";
 
 /** RFC 9110 §7.6.1, and other fields of the connection, the client or a proxy. */
-const connectionFields =
+export const connectionFields =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect|user-agent|accept|accept-.*|via|forwarded|x-forwarded-.*|x-real-ip|cf-.*)$/;
 
+type CurlRequest = Pick<Detail, "method" | "query" | "headers" | "body" | "isJson">;
+
 /** @param url without its query */
-export function composeCurl(detail: Detail, url: string, credential: PresentedCredential): string {
+export function composeCurl(detail: CurlRequest, url: string, credential: PresentedCredential): string {
   const { method, body } = detail;
   const hasBody = body.data !== "" && method !== "HEAD";
   // Copying drops carriage returns.
@@ -36,7 +38,7 @@ function encodeBase64({ encoding, data }: Detail["body"]): string {
   return encoding === "base64" ? data : btoa(String.fromCharCode(...new TextEncoder().encode(data)));
 }
 
-function composeSearch({ query }: Detail, search: string): string {
+function composeSearch({ query }: CurlRequest, search: string): string {
   const parameters = new URLSearchParams(search);
   for (const [name, value] of Object.entries(query)) {
     if (!parameters.has(name)) for (const each of listKnown(value)) parameters.append(name, each);
@@ -45,7 +47,7 @@ function composeSearch({ query }: Detail, search: string): string {
 }
 
 /** Without the header fields of the credential. */
-function composeHeaders({ headers, body, isJson }: Detail, credential: PresentedCredential["headers"]): string[] {
+function composeHeaders({ headers, body, isJson }: CurlRequest, credential: PresentedCredential["headers"]): string[] {
   const names = Object.keys(credential).map((name) => name.toLowerCase());
   // Text is decoded here.
   if (body.encoding === "utf8") names.push("content-encoding");

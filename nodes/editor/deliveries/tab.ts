@@ -3,6 +3,7 @@
 import type { Editor } from "../node-red";
 import { host } from "./host";
 import type { DeliveriesStore } from "./store";
+import type * as consoleView from "../form/console";
 import type * as view from "./view";
 
 declare const RED: Editor;
@@ -15,6 +16,9 @@ const topic = "webhook-trigger/deliveries";
 const [script, style] = ["webhook-trigger/page.js", "webhook-trigger/deliveries.css"];
 /** The time from one try to load it to the next, in ms. */
 const retryMs = 5000;
+
+/** What the script exports. */
+type Views = Pick<typeof view, "mountDeliveries"> & Pick<typeof consoleView, "mountConsole">;
 
 class Tab {
   readonly element = document.createElement("div");
@@ -47,11 +51,9 @@ class Tab {
 
   /** Tries until script and style sheet have come. */
   async #mount(tries: number): Promise<DeliveriesStore> {
-    // Browsers may remember that a script could not be loaded.
-    const url = new URL(tries === 0 ? script : `${script}?${tries}`, document.baseURI);
-    let loaded: typeof view;
+    let loaded: Views;
     try {
-      [loaded] = await Promise.all([import(url.href) as Promise<typeof view>, loadStyle()]);
+      [loaded] = await Promise.all([loadViews(tries), loadStyle()]);
     } catch {
       this.element.textContent = host().translate("tab.trouble.unreachable");
       await new Promise((done) => setTimeout(done, retryMs));
@@ -60,6 +62,11 @@ class Tab {
     this.element.textContent = "";
     return loaded.mountDeliveries(host(), this.element);
   }
+}
+
+/** @param tries how often it could not be loaded, which browsers may remember */
+export function loadViews(tries: number): Promise<Views> {
+  return import(new URL(tries === 0 ? script : `${script}?${tries}`, document.baseURI).href) as Promise<Views>;
 }
 
 function loadStyle(): Promise<unknown> {

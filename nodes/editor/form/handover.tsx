@@ -25,7 +25,7 @@ import { CopyButton, DocsLink, draw, Note, SmallButton } from "./parts";
 declare const RED: Editor;
 
 /** Nothing when the node cannot be reached, or an environment variable has the path. */
-function composeUrl({ values: { relativePath: path }, broken }: FormState): string | undefined {
+export function composeUrl({ values: { relativePath: path }, broken }: FormState): string | undefined {
   const { node: root } = roots();
   if (root === false || isEnvironmentValue(path) || broken.has("relativePath")) return undefined;
   return composeUrlOfPath(normalisePath(root) + normalisePath(path));

@@ -3,15 +3,18 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { credentialNames, withDefaults } from "../../../src/config/fields";
-import { formatRefusal, formatSentence, inARow, type Translate } from "../../../src/admin/summary";
+import { formatReasons, formatRefusal, formatSentence, inARow, type Translate } from "../../../src/admin/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
 import { isText, readReply } from "../deliveries/answer";
 import { classifyError } from "../deliveries/api";
-import { host } from "../deliveries/host";
-import { minuteText } from "../deliveries/texts";
+import { host, isApiError } from "../deliveries/host";
+import { loadViews } from "../deliveries/tab";
+import { durationText, minuteText } from "../deliveries/texts";
 import type { Editor } from "../node-red";
+import type { ConsoleSetup } from "./console";
 import { isCredentialChanged } from "./credentials";
 import { form, type FormState, isSame, updateEvent, type WebhookNode } from "./form-state";
+import { composeUrl } from "./handover";
 import { draw, Note, SmallButton } from "./parts";
 import { hasLimit } from "./sections";
 
@@ -25,9 +28,12 @@ export function showTestRequest(state: FormState): void {
 }
 
 function TestRequest(state: FormState) {
-  const { node } = state;
+  const { node, values } = state;
   const [isSending, setSending] = useState(false);
   const [result, setResult] = useState<TestOutcome>();
+  const [isOpen, setOpen] = useState(false);
+  /** What the console asks for; nothing while it is closed. */
+  const asked = useRef<object | undefined>(undefined);
   const button = useRef<HTMLButtonElement>(null);
   const body = bodies.get(node.id);
   const hide = () => setResult(undefined);
@@ -39,13 +45,39 @@ function TestRequest(state: FormState) {
     // A disabled button would lose the focus.
     if (isSending) return;
     setSending(true);
-    setResult(await sendTest(node, body));
+    setResult(await sendTest(node, asked.current ?? { delivery: body?.delivery }));
     setSending(false);
   };
   const inSubflow = Boolean(RED.nodes.subflow(node.z));
   const hint = node._(inSubflow ? "testRequest.subflow" : "testRequest.hint");
   return (
     <>
+      {host().mayWrite() && !inSubflow && (
+        <button
+          type="button"
+          class="red-ui-button red-ui-button-small"
+          id="webhook-trigger-console-open"
+          aria-expanded={isOpen}
+          onClick={() => {
+            asked.current = undefined;
+            setOpen(!isOpen);
+            hide();
+          }}
+        >
+          <i class={`fa fa-fw fa-angle-${isOpen ? "down" : "right"}`} aria-hidden="true" /> {node._("console.open")}
+        </button>
+      )}
+      {isOpen && (
+        <ConsolePlace
+          state={state}
+          // Its key may be the sender's own by now.
+          key={JSON.stringify([values.sender, values.verificationMethod, values.keySource])}
+          choose={(chosen) => {
+            asked.current = chosen;
+            hide();
+          }}
+        />
+      )}
       <div class="webhook-trigger-send">
         <button
           type="button"
@@ -60,9 +92,9 @@ function TestRequest(state: FormState) {
           {node._("testRequest.send")}
         </button>
         <span class="webhook-trigger-hint" id="webhook-trigger-send-hint">
-          {body ? node._("delivery.testBody", { time: minuteText(body.at) }) : hint}
+          {body && !isOpen ? node._("delivery.testBody", { time: minuteText(body.at) }) : hint}
         </span>
-        {body && (
+        {body && !isOpen && (
           <SmallButton
             id="usual-body"
             onClick={() => {
@@ -86,15 +118,55 @@ function TestRequest(state: FormState) {
   );
 }
 
+interface ConsoleProps {
+  readonly state: FormState;
+  readonly choose: ConsoleSetup["choose"];
+}
+
+/** What is sent, which is loaded with the views of the tab. */
+function ConsolePlace({ state, choose }: ConsoleProps) {
+  const { node, values } = state;
+  const place = useRef<HTMLDivElement>(null);
+  const [trouble, setTrouble] = useState("");
+  useEffect(() => {
+    let unmount: (() => void) | undefined;
+    let isGone = false;
+    const setup = { node: node.id, values, url: composeUrl(state), choose };
+    void loadViews(consoleTries).then(
+      ({ mountConsole }) => {
+        if (place.current && !isGone) unmount = mountConsole(host(), place.current, setup);
+      },
+      () => {
+        consoleTries++;
+        setTrouble(node._("testRequest.failed"));
+      },
+    );
+    return () => {
+      isGone = true;
+      unmount?.();
+    };
+  }, []);
+  return (
+    <>
+      <div class="webhook-trigger-console" ref={place} />
+      <Note id="console-trouble" text={trouble} />
+    </>
+  );
+}
+
+let consoleTries = 0;
+
 function Result({ state, result }: { readonly state: FormState; readonly result: TestOutcome }) {
   const { node, values } = state;
   if (result.outcome === "failed") return <ResultLine look="bad" icon="times" text={node._(result.key)} />;
-  const { outcome, output, event = "", status } = result;
+  const { outcome, output, event = "", status, signed, milliseconds, reply } = result;
   const isGood = ["accepted", "stored", "answered"].includes(outcome);
   const hasStarted = ["accepted", "answered", "unanswered"].includes(outcome);
   const said = [describeOutcome(node, result)];
   if (output !== undefined) said.push(node._("testRequest.output", { number: String(output), event }));
   if (hasStarted && hasLimit(values)) said.push(node._("testRequest.unlimited"));
+  const facts = signed ? [node._("testRequest.signed")] : [];
+  if (milliseconds !== undefined) facts.push(node._("testRequest.took", { duration: durationText(milliseconds) }));
   return (
     <>
       <ResultLine look={isGood ? "good" : "bad"} icon={isGood ? "check" : "times"} text={inARow(said)}>
@@ -105,6 +177,19 @@ function Result({ state, result }: { readonly state: FormState; readonly result:
           </SmallButton>
         )}
       </ResultLine>
+      <div class="webhook-trigger-hint" id="webhook-trigger-facts">
+        {facts.length > 0 && inARow(facts)}
+      </div>
+      {outcome === "answered" && reply && reply.body !== "" && (
+        <pre
+          class="webhook-trigger-code"
+          id="webhook-trigger-reply"
+          tabIndex={0}
+          aria-label={node._("testRequest.reply")}
+        >
+          {reply.body}
+        </pre>
+      )}
       <Note id="changed" text={status !== undefined && isChanged(state) ? node._("testRequest.changed") : ""} />
     </>
   );
@@ -131,20 +216,24 @@ function ResultLine({ look, icon, text, children }: ResultLineProps) {
   );
 }
 
-async function sendTest(node: WebhookNode, body: TestBody | undefined): Promise<TestOutcome> {
+/** @param asked as the admin API takes it */
+async function sendTest(node: WebhookNode, asked: object): Promise<TestOutcome> {
   try {
-    const answer = await host().call(`${node.id}/test`, "POST", { delivery: body?.delivery });
+    const answer = await host().call(`${node.id}/test`, "POST", asked);
     return readReply<TestResult>(answer, { outcome: isText });
   } catch (error) {
+    if (isApiError(error) && error.status === 400) return { outcome: "failed", key: "testRequest.impossible" };
     const keys = { forbidden: "testRequest.forbidden", inFront: "tab.trouble.inFront" } as Record<string, string>;
     return { outcome: "failed", key: keys[classifyError(error)] ?? "testRequest.failed" };
   }
 }
 
 /** The result as a sentence. */
-function describeOutcome(node: WebhookNode, { outcome, status = 0, problem, rule, value = "" }: TestResult): string {
+function describeOutcome(node: WebhookNode, result: TestResult): string {
+  const { outcome, status = 0, problem, rule, value = "", reasons = [] } = result;
+  const translate: Translate = (key, values) => node._(key, values);
+  if (outcome === "unsignable") return inARow([node._("testRequest.unsignable"), ...formatReasons(reasons, translate)]);
   if (problem !== undefined) {
-    const translate: Translate = (key, values) => node._(key, values);
     const texts = [formatRefusal(problem, status, translate), translate(`fix.${problem}`)];
     return inARow(texts.map((text) => formatSentence(text, translate)));
   }

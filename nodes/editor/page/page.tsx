@@ -1,4 +1,5 @@
-// The page of deliveries outside the editor: its heading, its login, and the list. The editor loads this script for its tab.
+// The page of deliveries outside the editor: its heading, its login, and the list. The editor loads this script for its tab,
+// and for what its form opens.
 
 import { render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -9,11 +10,12 @@ import { Button } from "../deliveries/parts";
 import type { DeliveriesStore } from "../deliveries/store";
 import { text } from "../deliveries/texts";
 import { mountDeliveries } from "../deliveries/view";
+import { mountConsole } from "../form/console";
 import { Login } from "./login";
 import { PageHost, readPlace } from "./page-host";
 import { askForChanges, askForLogin, askForSession, askForSetup, type LoginForm, logOut } from "./session";
 
-export { mountDeliveries };
+export { mountConsole, mountDeliveries };
 
 /** From one question whether anything has changed to the next, in ms; and how long it waits for an answer. */
 const [pollMs, pollAnswerMs] = [2000, 5000];

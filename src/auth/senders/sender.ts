@@ -35,6 +35,11 @@ export function usesCertificate({ alg }: Pick<Scheme, "alg">): boolean {
   return alg === "code:sns" || alg === "code:paypal";
 }
 
+/** Whether sender and node have the same key, so that both can sign. */
+export function hasSharedKey({ alg }: Pick<Scheme, "alg">): boolean {
+  return [...macAlgorithms, "token", "code:twilio"].includes(alg);
+}
+
 /** Whether a signature covers the URL that the sender was given. */
 export function signsUrl({ alg, content }: Pick<Scheme, "alg" | "content">): boolean {
   return alg === "code:twilio" || content.some((source) => source === "url" || source === "url:hubspot");

@@ -2,6 +2,7 @@ import should from "should";
 import type { OutgoingRequest } from "../../../../src/auth/outgoing";
 import { toHead } from "../../../../src/auth/outgoing";
 import { createAuthenticator } from "../../../../src/auth/create-authenticator";
+import { hasSharedKey } from "../../../../src/auth/senders/sender";
 import { type SenderId, senders } from "../../../../src/auth/senders/table";
 import { parseConfig } from "../../../../src/config/parse";
 import { signers, type SigningId, signingIds } from "../../../harness/signers";
@@ -26,7 +27,7 @@ const outgoing = (given: Partial<OutgoingRequest>): OutgoingRequest => ({
 });
 
 /** Whether only the sender has the key. */
-const isPublic = (id: SigningId) => /^(?:ed25519|ecdsa)/.test(senders[id].scheme.alg);
+const isPublic = (id: SigningId) => !hasSharedKey(senders[id].scheme);
 
 async function signed(id: SenderId, secret: string, request: OutgoingRequest, publicUrl = "") {
   const authenticator = authenticatorFor(id, { secret, settings: { publicUrl } });

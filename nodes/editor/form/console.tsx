@@ -1,0 +1,361 @@
+// What a test request sends: a sample, a delivery, or what the user writes. The form loads it when it is opened.
+
+import { type ComponentChildren, render } from "preact";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Sample } from "../../../src/admin/samples";
+import type { Detail, Summary } from "../../../src/admin/summary";
+import type { PreparedRequest, TestResult } from "../../../src/admin/test-requests";
+import { makeTestRequest, mask, testQuery } from "../../../src/auth/present";
+import { type Algorithm, hasSharedKey } from "../../../src/auth/senders/sender";
+import { findJwtPreset, isSenderId, senders, shortName } from "../../../src/auth/senders/table";
+import { flowMethods, type SavedFields } from "../../../src/config/fields";
+import { isObject, tryParseJson } from "../../../src/config/values";
+import { isListOf, isText, readReply } from "../deliveries/answer";
+import { askForDelivery, askForPage, failureText } from "../deliveries/api";
+import { composeCurl, connectionFields } from "../deliveries/curl";
+import { type DeliveriesHost, host, isApiError, useHost } from "../deliveries/host";
+import { Button } from "../deliveries/parts";
+import { durationText, minuteText, text } from "../deliveries/texts";
+import type { Editor } from "../node-red";
+
+declare const RED: Editor;
+
+/** What the form knows of its node. */
+export interface ConsoleSetup {
+  readonly node: string;
+  /** As the form has them when it opens. */
+  readonly values: SavedFields;
+  /** The URL of the node; nothing where the form does not know it. */
+  readonly url: string | undefined;
+  /** Called with what is to be sent, for the admin API, whenever it changes. */
+  readonly choose: (asked: object) => void;
+}
+
+/** A request as it is written. */
+export interface WrittenRequest {
+  readonly method: string;
+  /** Without its question mark. */
+  readonly query: string;
+  /** A line for each. */
+  readonly headers: string;
+  readonly body: string;
+  /** Bytes, which are sent instead. */
+  readonly file?: ChosenFile | undefined;
+}
+
+interface ChosenFile {
+  readonly name: string;
+  readonly base64: string;
+}
+
+/** Where a request is from: the API's words for it. */
+type Origin = { readonly delivery: string } | { readonly sample: string } | object;
+
+/** Shows it in an element. @returns the function that removes it */
+export function mountConsole(given: DeliveriesHost, element: HTMLElement, setup: ConsoleSetup): () => void {
+  useHost(given);
+  render(<Console {...setup} />, element);
+  return () => render(null, element);
+}
+
+function Console(setup: ConsoleSetup) {
+  const { node, values, choose } = setup;
+  const [usual] = useState(() => composeUsual(values));
+  const hasKey = canSign(values);
+  const sender = shortName(values.sender);
+  const [samples, setSamples] = useState<readonly Sample[]>([]);
+  const [deliveries, setDeliveries] = useState<readonly Summary[]>([]);
+  const [origin, setOrigin] = useState<Origin>({});
+  const [request, setRequest] = useState(usual);
+  const [isEdited, setEdited] = useState(false);
+  const [isToSign, setToSign] = useState(hasKey);
+  const [trouble, setTrouble] = useState("");
+  const asked = { ...(isEdited ? toParts(request) : origin), sign: isToSign };
+  useEffect(() => choose(asked), [origin, request, isToSign]);
+  useEffect(() => {
+    void askForSamples(values.sender).then(setSamples, () => undefined);
+    void askForPage({ node, state: "", text: "", error: "" }, { limit: 50 }).then(
+      (page) => setDeliveries(page.deliveries.filter(({ state }) => state !== "refused").slice(0, maxDeliveries)),
+      () => undefined,
+    );
+  }, []);
+
+  const edit = (change: Partial<WrittenRequest>) => {
+    setRequest((before) => ({ ...before, ...change }));
+    setEdited(true);
+  };
+  const take = (from: Origin, taken: WrittenRequest) => {
+    setOrigin(from);
+    setRequest(taken);
+    setEdited(false);
+    setTrouble("");
+  };
+  const select = async (chosen: string) => {
+    const sample = samples.find(({ name }) => chosen === `sample:${name}`);
+    if (sample) return take({ sample: sample.name }, fromSample(sample));
+    if (!chosen.startsWith("delivery:")) return take({}, usual);
+    const delivery = chosen.slice("delivery:".length);
+    try {
+      take({ delivery }, fromDelivery(await askForDelivery(delivery)));
+    } catch (error) {
+      setTrouble(failureText(error));
+    }
+  };
+  const chosen = isEdited ? "own" : "sample" in origin ? `sample:${origin.sample}` : "delivery" in origin ? `delivery:${origin.delivery}` : ""; // prettier-ignore
+  return (
+    <div role="group" aria-label={text("console.open")}>
+      <Row label={text("console.request")}>
+        {(id) => (
+          <select id={id} class="webhook-trigger-console-request" value={chosen} onChange={({ currentTarget }) => void select(currentTarget.value)}>
+            <option value="">{text("console.usual")}</option>
+            {isEdited && <option value="own">{text("console.own")}</option>}
+            <Options name="sample" label={text("console.samples")} all={samples.map(({ name }) => [name, name])} />
+            <Options name="delivery" label={text("tab.label")} all={deliveries.map((each) => [each.id, describe(each)])} />
+          </select>
+        )}
+      </Row>
+      <Row label={text("console.method")}>
+        {(id) => (
+          <select id={id} value={request.method} onChange={({ currentTarget }) => edit({ method: currentTarget.value })}>
+            {flowMethods.map((method) => <option key={method}>{method}</option>)}
+          </select>
+        )}
+      </Row>
+      <Row label={text("console.query")}>
+        {(id) => <input id={id} type="text" value={request.query} onInput={({ currentTarget }) => edit({ query: currentTarget.value })} />}
+      </Row>
+      <Row label={text("console.headers")}>
+        {(id) => <textarea id={id} rows={4} spellcheck={false} value={request.headers} onInput={({ currentTarget }) => edit({ headers: currentTarget.value })} />}
+      </Row>
+      {request.method !== "GET" && <BodyRow {...{ request, edit }} key={JSON.stringify(origin)} />}
+      <div class="form-row">
+        {hasKey ? (
+          <label class="webhook-trigger-console-sign">
+            <input type="checkbox" checked={isToSign} onChange={({ currentTarget }) => setToSign(currentTarget.checked)} />
+            <span>{sender === "" ? text("console.authenticate") : text("console.sign", { sender })}</span>
+          </label>
+        ) : (
+          <span class="webhook-trigger-hint">{text("console.noKey")}</span>
+        )}
+      </div>
+      {isToSign && sendsSignature(values) && <CurlRow {...{ setup, asked }} />}
+      <div role="status" class="webhook-trigger-message">{trouble}</div>
+    </div>
+  ); // prettier-ignore
+}
+
+/** How many are offered. */
+const maxDeliveries = 20;
+
+interface RowProps {
+  readonly label: string;
+  /** @param id of the field, for its label */
+  readonly children: (id: string) => ComponentChildren;
+}
+
+function Row({ label, children }: RowProps) {
+  const id = `webhook-trigger-console${useId()}`;
+  return (
+    <div class="form-row">
+      <label for={id}>{label}</label>
+      {children(id)}
+    </div>
+  );
+}
+
+interface OptionsProps {
+  readonly name: string;
+  readonly label: string;
+  /** Values and what is shown. */
+  readonly all: readonly (readonly [string, string])[];
+}
+
+function Options({ name, label, all }: OptionsProps) {
+  if (all.length === 0) return null;
+  return (
+    <optgroup label={label}>
+      {all.map(([value, shown]) => (
+        <option key={value} value={`${name}:${value}`}>
+          {shown}
+        </option>
+      ))}
+    </optgroup>
+  );
+}
+
+interface BodyProps {
+  readonly request: WrittenRequest;
+  readonly edit: (change: Partial<WrittenRequest>) => void;
+}
+
+function BodyRow({ request: { body, file, headers }, edit }: BodyProps) {
+  const read = async (chosen: File | undefined) => {
+    if (chosen) edit({ file: { name: chosen.name, base64: await readBase64(chosen) } });
+  };
+  return (
+    <div class="form-row">
+      <label>{text("console.body")}</label>
+      <div>
+        {file ? (
+          <div class="webhook-trigger-console-file">
+            <span>{text("console.bytes", { name: file.name })}</span>{" "}
+            <Button onClick={() => edit({ file: undefined })}>{text("console.write")}</Button>
+          </div>
+        ) : (
+          <CodeEditor value={body} isJson={/json/i.test(headers)} onEdit={(changed) => edit({ body: changed })} />
+        )}
+        <input
+          type="file"
+          aria-label={text("console.file")}
+          title={text("console.file")}
+          onChange={({ currentTarget }) => void read(currentTarget.files?.[0])}
+        />
+      </div>
+    </div>
+  );
+}
+
+interface CodeEditorProps {
+  /** What is in it at first. */
+  readonly value: string;
+  readonly isJson: boolean;
+  readonly onEdit: (value: string) => void;
+}
+
+/** Node-RED's own: it colours JSON and points errors out. */
+function CodeEditor({ value, isJson, onEdit }: CodeEditorProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const latest = useRef({ value, onEdit });
+  latest.current = { value, onEdit };
+  useLayoutEffect(() => {
+    const element = document.createElement("div");
+    element.className = "webhook-trigger-console-editor";
+    place.current?.append(element);
+    const mode = `ace/mode/${isJson ? "json" : "text"}`;
+    const editor = RED.editor.createEditor({ element, mode, value: latest.current.value });
+    editor.updateOptions?.({ ariaLabel: text("console.body") });
+    editor.getSession().on("change", () => latest.current.onEdit(editor.getValue()));
+    return () => editor.destroy();
+  }, [isJson]);
+  return <div ref={place} />;
+}
+
+function CurlRow({ setup: { node, url }, asked }: { readonly setup: ConsoleSetup; readonly asked: object }) {
+  const [said, setSaid] = useState("");
+  useEffect(() => setSaid(""), [JSON.stringify(asked)]);
+  if (url === undefined) return null;
+  const copy = async () => {
+    try {
+      const answer = await host().call(`${node}/test`, "POST", { ...asked, send: false });
+      const { outcome, request } = readReply<TestResult>(answer, { outcome: isText });
+      if (!request) return setSaid(text(outcome === "prepared" ? "console.noKey" : "console.notPrepared"));
+      host().copy(toCommand(request, url));
+      const { validFor } = request;
+      setSaid(validFor === null ? text("console.copied") : text("console.copiedFor", { duration: durationText(validFor * 1000) }));
+    } catch (error) {
+      setSaid(isApiError(error) && error.status === 400 ? text("testRequest.impossible") : failureText(error));
+    }
+  }; // prettier-ignore
+  return (
+    <div class="form-row">
+      <span>
+        <Button icon="fa-copy" onClick={() => void copy()}>
+          {text("delivery.curl")}
+        </Button>{" "}
+        <span role="status">{said}</span>
+      </span>
+    </div>
+  );
+}
+
+function toCommand({ method, query, headers, body, encoding }: PreparedRequest, url: string): string {
+  const content = { encoding, data: body, truncated: false };
+  const described = { method, query: {}, headers, body: content, isJson: false };
+  const none = { headers: {}, search: "", hint: "", isSigned: false };
+  return composeCurl(described, query === "" ? url : `${url}?${query}`, none);
+}
+
+/** Nothing where requests have a token, a password or a JSON Web Token. */
+function findAlgorithm({ verificationMethod, sender, scheme }: SavedFields): unknown {
+  if (verificationMethod !== "signature") return undefined;
+  if (sender === "custom") return isObject(scheme) ? scheme.alg : undefined;
+  return isSenderId(sender) ? senders[sender].scheme.alg : undefined;
+}
+
+/** Whether the node has the key with which its sender signs, or what that sends. */
+function canSign(values: SavedFields): boolean {
+  const { verificationMethod, keySource, sender } = values;
+  if (verificationMethod === "jwt") return (findJwtPreset(sender)?.keySource ?? keySource) === "secret";
+  const alg = findAlgorithm(values);
+  return alg === undefined || hasSharedKey({ alg: alg as Algorithm });
+}
+
+/** Whether its sender sends a signature, and not the secret. */
+function sendsSignature(values: SavedFields): boolean {
+  const alg = findAlgorithm(values);
+  return values.verificationMethod === "jwt" || (alg !== undefined && alg !== "token");
+}
+
+/** The request that is sent where none is chosen. */
+function composeUsual({ methods, events, sender }: SavedFields): WrittenRequest {
+  const [method = ""] = methods;
+  if (method === "GET") return { method, query: testQuery, headers: "", body: "" };
+  const { headers, body } = makeTestRequest(isSenderId(sender) ? senders[sender] : {}, events);
+  return { method, query: "", headers: toLines(Object.entries(headers)), body };
+}
+
+/** As the admin API takes it. */
+function toParts({ method, query, headers, body, file }: WrittenRequest): object {
+  const lines = headers.split("\n").filter((line) => line.trim() !== "");
+  const fields = lines.map((line): [string, string] => {
+    const [name = "", value = ""] = line.split(/:([^]*)/);
+    return [name.trim(), value.trim()];
+  });
+  const content = method === "GET" ? {} : file ? { body: file.base64, encoding: "base64" } : { body };
+  return { method, query, headers: Object.fromEntries(fields), ...content };
+}
+
+async function askForSamples(sender: string): Promise<readonly Sample[]> {
+  if (sender === "") return [];
+  const shape = { name: isText, method: isText, query: isText, body: isText };
+  const answer = await host().call(`samples/${encodeURIComponent(sender)}`);
+  return readReply<{ samples: readonly Sample[] }>(answer, { samples: isListOf(shape) }).samples;
+}
+
+function fromSample({ method, query, headers, body }: Sample): WrittenRequest {
+  return { method, query, headers: toLines(Object.entries(headers)), body: indent(body) };
+}
+
+/** Without what is hidden, and what its connection has had. */
+function fromDelivery({ method, query, headers, body, isJson }: Detail): WrittenRequest {
+  const isKnown = ([name, value]: [string, string | string[]]): boolean =>
+    value !== mask && !connectionFields.test(name) && !(isJson && name === "content-type");
+  const fields = Object.entries(headers).filter(isKnown);
+  const typed: [string, string | string[]][] = isJson ? [...fields, ["content-type", "application/json"]] : fields;
+  const parameters = Object.entries(query).filter(([, value]) => value !== mask);
+  const pairs = parameters.flatMap(([name, values]) => [values].flat().map((value) => [name, value]));
+  return {
+    method,
+    query: String(new URLSearchParams(pairs)),
+    headers: toLines(typed),
+    ...(body.encoding === "utf8" ? { body: body.data } : { body: "", file: { name: "", base64: body.data } }),
+  };
+}
+
+function toLines(fields: readonly (readonly [string, string | string[]])[]): string {
+  return fields.map(([name, value]) => `${name}: ${String(value)}`).join("\n");
+}
+
+function indent(body: string): string {
+  const value = tryParseJson(body);
+  return typeof value === "object" && value !== null ? JSON.stringify(value, null, 2) : body;
+}
+
+function describe({ at, event, words, method }: Summary): string {
+  return `${minuteText(at)} ${event ?? words ?? method}`;
+}
+
+async function readBase64(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}

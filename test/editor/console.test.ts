@@ -1,0 +1,158 @@
+import should from "should";
+import { catalogText, type Editor } from "../harness/browser";
+import { paste } from "../harness/curl";
+import { tab, webhook } from "../harness/flow";
+import { useEditor } from "../harness/stage";
+
+declare const RED: { user: { hasPermission: (permission: string) => boolean } };
+
+const secret = "a secret that is long enough";
+const signed = (sender: string, fields: object = {}) => ({
+  ...{ sender, verificationMethod: "signature", credentials: { secret } },
+  ...fields,
+});
+
+const flow = [
+  ...tab(
+    webhook("github", "/github", signed("github")),
+    webhook("sendgrid", "/sendgrid", signed("sendgrid", { credentials: { secret: "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEDr2LjtURuePQzplybdC+u4CwrqDqBaWjcMMsTbhdbcwHBcepxo7yAQGhHPTnlvFYPAZFceEu/1FwCM/QmGUhA==" } })),
+    webhook("token", "/token", { reply: "flow", wires: [["answer"]] }),
+    webhook("adyen", "/adyen", signed("adyen", { credentials: { secret: "ab12" } })),
+    { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] },
+  ),
+]; // prettier-ignore
+
+/** The part of the form that says what is sent. */
+class Console {
+  readonly #editor: Editor;
+
+  constructor(editor: Editor) {
+    this.#editor = editor;
+  }
+
+  async open(): Promise<void> {
+    await this.#editor.part("console-open").click();
+    await this.request.waitFor();
+  }
+
+  get request() {
+    return this.field("request");
+  }
+
+  field(name: string) {
+    return this.#editor.page.locator(".webhook-trigger-console").getByLabel(catalogText(`console.${name}`), { exact: true });
+  }
+
+  get sign() {
+    return this.#editor.page.locator(".webhook-trigger-console-sign input");
+  }
+
+  async choose(sample: string): Promise<void> {
+    // Samples come after the rest.
+    await this.request.locator("option", { hasText: sample }).waitFor({ state: "attached" });
+    await this.request.selectOption(sample);
+  }
+
+  async writeBody(text: string): Promise<void> {
+    const { page } = this.#editor;
+    await page.locator(".webhook-trigger-console-editor textarea").first().focus();
+    await page.keyboard.press("ControlOrMeta+a");
+    await page.keyboard.insertText(text);
+  }
+} // prettier-ignore
+
+describe("what the form's test request sends", () => {
+  const { editor, nodeRed } = useEditor(flow);
+  const opened = async (id: string) => {
+    await editor().editAsItIs(id);
+    const shown = new Console(editor());
+    await shown.open();
+    return shown;
+  };
+  const result = async () => (await editor().sendTest()).trim();
+  const facts = () => editor().part("facts").innerText();
+  const text = (key: string, values?: Record<string, string>) => catalogText(key, values);
+
+  it("is a signed push, payment or order of a sender that does not exist yet, from the palette on", async () => {
+    const id = await editor().drop("webhook-trigger", 500, 300);
+    const debug = await editor().drop("debug", 600, 350);
+    await editor().wire(id, debug);
+    for (const [sender, sample, shows] of [
+      ["github", "Push to a branch", "rosa-lindqvist"],
+      ["stripe", "Payment succeeded", "payment_intent"],
+      ["shopify", "Order created", "Rye sourdough"],
+    ] as const) {
+      await editor().editAsItIs(id);
+      await editor().enter({ sender, secret: "whsec_made_up_for_this" });
+      await editor().done();
+      await editor().deploy();
+      const shown = await opened(id);
+      await shown.choose(sample);
+      (await shown.sign.isChecked()).should.be.true();
+      (await result()).should.equal(text("testRequest.accepted"));
+      (await facts()).should.startWith(text("testRequest.signed"));
+      await editor().part("debug").click();
+      await editor().page.locator(".red-ui-debug-msg", { hasText: "object" }).last().waitFor();
+      await editor().done();
+      const { payload } = nodeRed().messages.at(-1) ?? {};
+      JSON.stringify(payload ?? shows).should.containEql(shows);
+    }
+  });
+
+  it("may be written: method, header fields, and a body in the code editor", async () => {
+    const shown = await opened("github");
+    await shown.choose("Issue opened");
+    (await shown.field("headers").inputValue()).should.containEql("X-GitHub-Event: issues");
+    await shown.writeBody('{"size":"größer"}');
+    (await shown.request.inputValue()).should.equal("own");
+    const answer = editor().page.waitForResponse("**/test");
+    (await result()).should.equal(text("testRequest.accepted"));
+    const { id } = (await (await answer).json()) as { id: string };
+    const { payload, topic } = await nodeRed().message(id);
+    should({ payload, topic }).eql({ payload: { size: "größer" }, topic: "issues" });
+    await shown.field("headers").fill("Content-Length: 1");
+    (await result()).should.equal(text("testRequest.impossible"));
+  });
+
+  it("may be the bytes of a file, and shows what the flow replies", async () => {
+    const shown = await opened("token");
+    await shown.field("file").setInputFiles({ name: "photo.bin", mimeType: "application/octet-stream", buffer: Buffer.from("\u00ff<b>", "latin1") });
+    await editor().page.getByText(text("console.bytes", { name: "photo.bin" })).waitFor();
+    await shown.field("headers").fill("Content-Type: text/plain; charset=latin1");
+    (await result()).should.equal(text("testRequest.answered", { status: "202" }));
+    (await editor().part("reply").innerText()).should.equal("\u00ff<b>");
+  }); // prettier-ignore
+
+  it("is copied as a curl command with a fresh signature, which the node accepts", async () => {
+    const shown = await opened("github");
+    await shown.choose("Push to a branch");
+    await editor().page.getByRole("button", { name: text("delivery.curl") }).click();
+    await editor().page.getByText(text("console.copied")).waitFor();
+    const { status, json } = await paste([await editor().clipboard()]);
+    status.should.equal(200);
+    should((await nodeRed().message(json.id)).topic).equal("push");
+  }); // prettier-ignore
+
+  it("is not signed where only the sender has the key, and the form says so", async () => {
+    const shown = await opened("sendgrid");
+    await editor().page.getByText(text("console.noKey")).waitFor();
+    await shown.choose("Mail delivered");
+    (await result()).should.equal(text("testRequest.accepted"));
+    (await facts()).should.not.containEql(text("testRequest.signed"));
+  });
+
+  it("is not sent where it lacks what the sender signs, and the form names that", async () => {
+    const shown = await opened("adyen");
+    await shown.field("headers").fill("Content-Type: application/json");
+    await shown.writeBody("{}");
+    (await result()).should.startWith(text("testRequest.unsignable")).and.containEql("pspReference");
+  });
+
+  it("is as usual for those who may only read: they see no choice", async () => {
+    await editor().page.evaluate(() => {
+      RED.user.hasPermission = (permission) => permission !== "webhook-trigger.write";
+    });
+    await editor().editAsItIs("github");
+    (await editor().part("console-open").count()).should.equal(0);
+  });
+});
