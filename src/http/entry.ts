@@ -1,7 +1,7 @@
 // The first layer of the app in which Node-RED's apps are mounted. It handles a request before Express has run where
 // nothing of others stands in front of its endpoint.
 
-import type { Express, Request, RequestHandler } from "express";
+import type { Express, NextFunction, Request, RequestHandler, Response } from "express";
 import type { NodeAPI } from "node-red";
 import { findNetwork } from "../auth/limits";
 import type { HostSettings } from "../config/node-red";
@@ -21,15 +21,7 @@ import {
 } from "./host-internals";
 import type { MissedRequests } from "./missed-requests";
 import { prepareForExpress } from "./raw-body";
-import {
-  type Arrived,
-  arrive,
-  hasNoBody,
-  isHandshake,
-  judge,
-  type ParsedRequest,
-  waitForFlows,
-} from "./receive-request";
+import { type Arrived, arrive, hasNoBody, isHandshake, judge, waitForFlows } from "./receive-request";
 
 interface EntryOptions extends Services, Pick<Apps, "nodes" | "mountPath"> {
   readonly rule: DirectRule;
@@ -41,40 +33,48 @@ interface EntryOptions extends Services, Pick<Apps, "nodes" | "mountPath"> {
  * reports requests that were answered in front of their endpoint.
  */
 export function makeEntry(options: EntryOptions): RequestHandler {
-  const { nodes, deployGate, registry, missed, rule } = options;
-  return (request: ParsedRequest & Request, response, next) => {
-    const target = parseBelow(options.mountPath, request.url);
-    const endpoint = target && registry.find(target.path);
-    const arrived = endpoint && arrive(nodes, request, response, target);
-    const front = arrived && !deployGate.isClosed ? findPlainFront(arrived, endpoint, options) : undefined;
-    if (arrived && front) {
-      const { adminCors } = front;
-      // A handshake by OPTIONS looks like a preflight request (Fetch §4.8).
-      if (!adminCors || request.method === "OPTIONS") return void handleRequest(arrived, endpoint, options);
-      return void adminCors(request, response, () => void handleRequest(arrived, endpoint, options));
-    }
-    const { method } = request;
-    const isShadowed = endpoint ? rule.isShadowed(endpoint, target.path, method) : false;
-    const hasParameters = endpoint?.hasParameters === true;
-    // One of many requests that the path matches: it is the other node's, whatever is being deployed.
-    if (isShadowed && hasParameters) return next();
-    // Requests by other methods may be for another node, as those with parameters.
-    if (arrived && acceptsMethod(endpoint.config, method) && !isShadowed && !hasParameters) {
-      prepareForExpress(request, response);
-    }
-    missed.watch(request, response);
-    if (!deployGate.isClosed || !target) return next();
-    // Before the first start it may be for any path. What has no body can wait behind everything else.
-    const passes = arrived
-      ? !(judge(arrived, endpoint).result instanceof Problem)
-      : !deployGate.hasOpened && !hasNoBody(method) && !rule.isOthers(target.path, method);
-    if (!passes) return next();
-    const waiting = arrived
-      ? waitForFlows(arrived, deployGate)
-      : deployGate.wait(response, findNetwork(clientAddress(nodes, request)));
+  const { nodes, mountPath, deployGate, registry, missed, rule } = options;
+  const goOn = (waiting: Promise<unknown>, response: Response, next: NextFunction) => {
     void waiting.then(() => {
       if (!response.destroyed) next();
     });
+  };
+  /** What has the path of an endpoint. */
+  const meet = (request: Request, response: Response, next: NextFunction, endpoint: Endpoint, target: Target): void => {
+    const { method } = request;
+    const arrived = arrive(nodes, request, response, target);
+    const front = deployGate.isClosed ? undefined : findPlainFront(arrived, endpoint, options);
+    if (front) {
+      const handle = () => void handleRequest(arrived, endpoint, options);
+      // A handshake by OPTIONS looks like a preflight request (Fetch §4.8).
+      if (!front.adminCors || method === "OPTIONS") return handle();
+      return void front.adminCors(request, response, handle);
+    }
+    const isShadowed = rule.isShadowed(endpoint, target.path, method);
+    // One of many requests that the path matches: it is the other node's, whatever is being deployed.
+    if (isShadowed && endpoint.hasParameters) return next();
+    // Requests by other methods may be for another node, as those with parameters.
+    if (acceptsMethod(endpoint.config, method) && !isShadowed && !endpoint.hasParameters) {
+      prepareForExpress(request, response);
+    }
+    missed.watch(request, response);
+    if (!deployGate.isClosed || judge(arrived, endpoint).result instanceof Problem) return next();
+    goOn(waitForFlows(arrived, deployGate), response, next);
+  };
+  /** What has another path. */
+  const pass = (request: Request, response: Response, next: NextFunction, path: string | undefined): void => {
+    const { method } = request;
+    missed.watch(request, response);
+    // Before the first start it may be for any path. What has no body can wait behind everything else.
+    const mayBeMeant = path !== undefined && !deployGate.hasOpened && !hasNoBody(method);
+    if (!deployGate.isClosed || !mayBeMeant || rule.isOthers(path, method)) return next();
+    goOn(deployGate.wait(response, findNetwork(clientAddress(nodes, request))), response, next);
+  };
+  return (request, response, next) => {
+    const target = parseBelow(mountPath, request.url);
+    const endpoint = target && registry.find(target.path);
+    if (endpoint) meet(request, response, next, endpoint, target);
+    else pass(request, response, next, target?.path);
   };
 }
 
