@@ -1,12 +1,17 @@
 // The admin API of deliveries and of queues, and the push that makes open editors fetch them again.
 
 import type { Node, NodeAPI } from "node-red";
+import { fields, type SavedCondition } from "../config/fields";
+import { parseConditions, type WebhookConfig } from "../config/parse";
+import { permissions } from "../config/permissions";
+import { isEnvironmentValue } from "../config/values";
 import { finished, type State, unfinished } from "../deliveries/delivery";
 import { describeDelivery, summarize } from "./shown-delivery";
 import { findDelivery, formatPosition, listPage, parsePosition } from "../deliveries/lists";
 import type { Position, Query } from "../deliveries/queue";
 import type { Detail, GroupReplay, SummaryPage } from "./summary";
 import { type FailureGroup, groupFailures } from "../deliveries/failures";
+import { tryFilter } from "../flow/dry-run";
 import type { Outcomes } from "../flow/outcomes";
 import type { Changed, Replays } from "../flow/replays";
 import type { DeliveryStores } from "../flow/stores";
@@ -96,6 +101,12 @@ export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: Nod
     }
     return notFound;
   });
+  const tryOut = async ({ params: { id }, body }: { params: { id: string }; body?: unknown }) => {
+    const { running } = nodes.get(id) ?? {};
+    if (!running) return notFound;
+    return { body: await tryFilter(running, stores.lists, parseFilter(body)) };
+  };
+  addRoute(RED, "post", ":id/filter", tryOut, permissions.read);
   addRoute(RED, "get", "failures", async ({ query }) => {
     return { body: await groupFailures(stores.lists, readText(query, "node")) };
   });
@@ -150,6 +161,17 @@ function parseState(query: Readonly<Record<string, unknown>>): State | undefined
   const known = states.find((each) => each === state);
   if (state !== undefined && known === undefined) throw new BadRequest(`state: ${states.join(", ")}`);
   return known;
+}
+
+/** Without environment variables: the permission to read is none to find out their values. */
+function parseFilter(body: unknown): Pick<WebhookConfig, "events" | "conditions"> {
+  const { events, conditions } = { ...(body as Readonly<Record<string, unknown>>) };
+  const isValid = fields.events.accepts(events) && fields.conditions.accepts(conditions);
+  const filter = isValid && { events: events as string[], conditions: parseConditions(conditions as SavedCondition[]) };
+  if (!filter || [...filter.events, ...filter.conditions.map(({ value }) => value)].some(isEnvironmentValue)) {
+    throw new BadRequest("{ events, conditions }, without environment variables");
+  }
+  return filter;
 }
 
 const beginning: Position = { at: 0, id: "" };

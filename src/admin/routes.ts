@@ -33,15 +33,17 @@ export function readText(query: Readonly<Record<string, unknown>>, name: string)
  *
  * @param path below `webhook-trigger`
  * @param act may throw a `BadRequest` or a `StoreError`
+ * @param needed another permission, where it changes nothing
  */
 export function addRoute(
   RED: NodeAPI,
   method: "get" | "post" | "delete",
   path: string,
   act: (request: RouteRequest) => Answer | Promise<Answer>,
+  needed = method === "get" ? permissions.read : permissions.write,
 ): void {
   const { httpAdmin, auth, log } = RED;
-  const permission = auth.needsPermission(method === "get" ? permissions.read : permissions.write);
+  const permission = auth.needsPermission(needed);
   httpAdmin[method](`/webhook-trigger/${path}`, permission, (request, response) => {
     response.set("Cache-Control", "no-store");
     const foreign = method === "get" ? undefined : refuseForeign(request);

@@ -19,6 +19,7 @@ import {
   placementField,
   rules,
   type SavedCredentials,
+  type SavedCondition,
   type SavedFields,
   settingNames,
   type TokenMethod,
@@ -152,11 +153,7 @@ export function parseConfig(
     path,
     methods: saved.methods,
     events: saved.events,
-    conditions: saved.conditions.map(({ place, operator, value }) => ({
-      place,
-      operator,
-      value: needsValue(operator) ? text(value) : "",
-    })),
+    conditions: parseConditions(saved.conditions),
     outputPerEvent: isTrue(saved.outputPerEvent) && saved.events.length > 0,
     sender: text(saved.sender),
     access,
@@ -186,6 +183,14 @@ function parsePlain(saved: SavedFields): PlainConfig {
     return [name, typeof defaults[name] === "boolean" ? isTrue(value) : Number(value)];
   });
   return Object.fromEntries(parsed) as PlainConfig;
+}
+
+export function parseConditions(saved: readonly SavedCondition[]): FilterCondition[] {
+  return saved.map(({ place, operator, value }) => ({
+    place,
+    operator,
+    value: needsValue(operator) ? text(value) : "",
+  }));
 }
 
 function parseAccess(

@@ -91,11 +91,9 @@ export async function restoreDelivery(
   limit: number,
   rawBody: boolean,
 ): Promise<IncomingDelivery | Problem> {
-  const { id, head, webhook, attempt, isJson, isPayload } = delivery;
+  const { id, head, webhook, attempt, isPayload } = delivery;
   const { method, path, search, headers, ip } = head;
-  const parsed = isJson ? { value: JSON.parse(body.toString()) as unknown } : undefined;
-  const request = { headers: { [type]: asString(headers[type]), [codings]: asString(headers[codings]) } };
-  const content = await new DecodedBody({ request, parsed }, body).decode(limit);
+  const content = await restoreBody({ delivery, body }).decode(limit);
   if (content instanceof Problem) return content;
   const req: RequestInfo = {
     method,
@@ -116,6 +114,22 @@ export async function restoreDelivery(
     // A delivery may be older than the node's present sender.
     webhook: copyWebhook({ credential: "first", ...webhook, attempt }),
   };
+}
+
+/** The body of a stored delivery, to be decoded. */
+export function restoreBody({
+  delivery: { head, isJson },
+  body,
+}: Pick<StoredDelivery, "delivery" | "body">): DecodedBody {
+  const { headers } = head;
+  const parsed = isJson ? { value: JSON.parse(body.toString()) as unknown } : undefined;
+  const request = { headers: { [type]: asString(headers[type]), [codings]: asString(headers[codings]) } };
+  return new DecodedBody({ request, parsed }, body);
+}
+
+/** Whether the body was not kept. */
+export function lacksBody({ delivery, body }: StoredDelivery): boolean {
+  return body.length === 0 && delivery.size > 0;
 }
 
 /** Makes a new delivery of a stored one. @param changed an edited payload; missing: the original one */

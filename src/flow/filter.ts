@@ -9,15 +9,19 @@ import type { FilterCondition, WebhookConfig } from "../config/parse";
 import type { FilterReason } from "../deliveries/delivery";
 import { findMembers, type Json, readJson, toText } from "../request/json";
 
-/** A request as a filter sees it. */
-interface FilterRequest {
-  /** Several for a batch. */
-  readonly events: readonly string[];
-  readonly head: RequestHead;
-  /** The body as a text. */
+/** What the conditions of a filter see of a body. */
+export interface FilterBody {
+  /** The whole of it. */
   readonly text: () => string;
   /** Of the message; without the query where `payload` would have both. */
   readonly payload: () => unknown;
+}
+
+/** A request as a filter sees it. */
+interface FilterRequest extends FilterBody {
+  /** Several for a batch. */
+  readonly events: readonly string[];
+  readonly head: RequestHead;
 }
 
 /** A request that starts the flow; with the first of its events that does. */
@@ -40,13 +44,15 @@ export function filterRequest(
     why: { place, operator, value: redactor.redact(value), found: describeFound(place, found, redactor) },
   });
   const events: ReadonlySet<string | undefined> = new Set(request.events.length > 0 ? request.events : [undefined]);
+  let json: [Json | undefined] | undefined;
+  const read = () => (json ??= [readJson(request.payload())])[0];
   let passing = [...events].filter((event) => wanted.length === 0 || findEvent(wanted, event) !== -1);
   if (passing.length === 0) return stop("event", "listed", wanted.join(", "), request.events);
   for (const condition of conditions) {
     const { place, operator, value } = condition;
     const isEvent = place === "event";
     const before = passing;
-    const values = isEvent ? before : readPlace(place, request);
+    const values = isEvent ? before : readPlace(place, request, read);
     if (isEvent) passing = before.filter((event) => holds(condition, event === undefined ? [] : [event]));
     else if (!holdsAtPlace(condition, values)) passing = [];
     if (passing.length === 0) return stop(place, operator, value, values);
@@ -66,9 +72,9 @@ function describeFound(place: string, values: readonly unknown[], redactor: Pick
   const texts = values
     .filter((value) => value !== undefined && !(value === null && isForEach(place)))
     .slice(0, maxFound)
-    .map(describeValue);
+    .map((value) => redactor.redact(describeValue(value).slice(0, maxSearchedLength)));
   if (texts.length === 0) return null;
-  const found = redactor.redact(texts.join(", ").slice(0, maxSearchedLength)).slice(0, maxFoundLength);
+  const found = texts.join(", ").slice(0, maxFoundLength);
   const masked =
     kind === "header" ? redactHeaders({ [name]: found }) : kind === "query" ? redactQuery({ [name]: found }) : {};
   return String(masked[name] ?? found);
@@ -96,10 +102,14 @@ function isForEach(place: string): boolean {
 }
 
 /** Texts, or values of JSON; several for a repeated header field or parameter. */
-function readPlace(place: string, { head, text, payload }: FilterRequest): readonly unknown[] {
+function readPlace(
+  place: string,
+  { head, text }: FilterRequest,
+  readPayload: () => Json | undefined,
+): readonly unknown[] {
   if (place === "body") return [text()];
   if (!place.startsWith("json:")) return new RequestValues(head).values(place as Source);
-  const json = readJson(payload());
+  const json = readPayload();
   return json === undefined ? [] : findMembers(json, place.slice("json:".length).split("."));
 }
 

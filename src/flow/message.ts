@@ -9,8 +9,9 @@ import type { IncomingDelivery } from "../deliveries/delivery";
 import { parseJson } from "../request/json";
 import { Problem } from "../request/problem";
 import type { RequestInfo } from "../request/request-info";
-import { parseTarget } from "../request/head";
-import { findEvent } from "./filter";
+import type { Content } from "../request/decode";
+import { parseTarget, type RequestHead, toObject } from "../request/head";
+import { type FilterBody, findEvent } from "./filter";
 import { type FlowReply, wrapResponse } from "./flow-reply";
 
 export function createMessage(
@@ -72,6 +73,22 @@ export function composePayload(
   if (req.method !== "GET") return body;
   const trusted = findTrusted({ access, sender }, req.url);
   return trusted.query && (body === "" || !trusted.body) ? req.query : body;
+}
+
+/** What conditions see of a decoded body. */
+export function describeBody(
+  { value, bytes }: Pick<Content, "value" | "bytes">,
+  { method, search }: Pick<RequestHead, "method" | "search">,
+  config: PayloadConfig,
+  isPayload = false,
+): FilterBody {
+  return {
+    text: () => (typeof value === "string" ? value : bytes().toString()),
+    payload: () => {
+      const req = { method, url: `?${search}`, query: toObject(new URLSearchParams(search)) };
+      return composePayload({ body: value, isPayload, req }, { ...config, returnQueryParams: false });
+    },
+  };
 }
 
 /**

@@ -7,7 +7,7 @@ import type { StoredDelivery } from "../deliveries/delivery";
 import { findDelivery, listPage } from "../deliveries/lists";
 import { maxShownBytes } from "../deliveries/states";
 import type { AttemptResult, Change, DeliveryList, Position } from "../deliveries/queue";
-import { repeatDelivery, restoreDelivery } from "../deliveries/record";
+import { lacksBody, repeatDelivery, restoreDelivery } from "../deliveries/record";
 import type { FailureGroup } from "../deliveries/failures";
 import { isReplayable, lateReply, type ReplayReason, startsFlow } from "../deliveries/states";
 import { Problem } from "../request/problem";
@@ -164,8 +164,4 @@ function toReplayChange(result: AttemptResult): Change {
   // A late flow may have reported an error before, which says more.
   const hasError = result.as === "failed" && result.error !== lateReply;
   return { ...toChange(result), ...(hasError && { error: result.error }) };
-}
-
-function lacksBody({ delivery, body }: StoredDelivery): boolean {
-  return body.length === 0 && delivery.size > 0;
 }

@@ -24,13 +24,12 @@ import type { Endpoint, EndpointRegistry } from "../flow/endpoint";
 import { filterRequest } from "../flow/filter";
 import { FlowReply } from "../flow/flow-reply";
 import type { GuaranteedFlow } from "../flow/guaranteed";
-import { composePayload } from "../flow/message";
+import { describeBody } from "../flow/message";
 import type { AcceptedEvent } from "../flow/outcomes";
 import { composeEarlier, composeSuccess, noteReply, type Reply, sendProblem, sendReply } from "../flow/reply";
-import { type Content, DecodedBody } from "../request/decode";
+import { DecodedBody } from "../request/decode";
 import { readParameters } from "../request/path-patterns";
 import { ReasonError, Problem, problems } from "../request/problem";
-import { toObject } from "../request/head";
 import { describeRequest, isCredentialRemoved, removeCredential, type RequestInfo } from "../request/request-info";
 import {
   type Arrived,
@@ -208,21 +207,8 @@ function filter(
 ): ReturnType<typeof filterRequest> {
   const { config, authenticator } = endpoint;
   if (config.events.length + config.conditions.length === 0) return { event: events[0] };
-  const text = () => toBodyText(content);
-  const payload = () => readPayload(arrived, endpoint, content);
-  return filterRequest(config, { events, head: arrived.head, text, payload }, authenticator.redactor);
-}
-
-/** The text that the flow gets, or that of the bytes. */
-function toBodyText({ value, bytes }: Content): string {
-  return typeof value === "string" ? value : bytes().toString();
-}
-
-/** The payload that conditions see, without the query beside it. */
-function readPayload({ head: { method, search } }: Arrived, { config }: Endpoint, { value }: Content): unknown {
-  const query = toObject(new URLSearchParams(search));
-  const req = { method, url: `?${search}`, query };
-  return composePayload({ body: value, req }, { ...config, returnQueryParams: false });
+  const { head } = arrived;
+  return filterRequest(config, { events, head, ...describeBody(content, head, config) }, authenticator.redactor);
 }
 
 /** @returns nothing where duplicates are not ignored, or the request has no key */

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import should from "should";
 import { catalogText } from "../harness/browser";
-import { tab, webhook } from "../harness/flow";
+import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { useEditor } from "../harness/stage";
 
@@ -24,6 +24,7 @@ describe("the section Filter of the form", () => {
     webhook("seen", "/seen", { ...github, events: ["push"] }),
     webhook("shared", "/shared", { ...github, events: ["issue*", "push"], outputPerEvent: true, outputs: 2 }),
     webhook("any", "/any", { events: ["push"] }),
+    webhook("tried", "/tried", { conditions: [{ place: "json:n", operator: "above", value: 1 }] }),
     webhook("written", "/written", { ...github, conditions: { place: "event", operator: "exists" } }),
     ...["one", "two", "three"].map((id) => ({ id, type: "sink", wires: [] })),
   );
@@ -173,6 +174,39 @@ describe("the section Filter of the form", () => {
     await offered("received").filter({ hasText: /^push$/ }).waitFor(); // prettier-ignore
     should((await offered("documented").allInnerTexts()).at(0)).equal("pull_request");
     (await editor().state("filter").innerText()).should.equal(text("only", { events: "merge_group" }));
+  });
+
+  it("says as one types how many of the last requests would start the flow, why the others would not, and offers places", async () => {
+    const body = (n: number) => JSON.stringify({ n, customer: { country: n === 1 ? "DE" : "FR" } });
+    for (const n of [1, 2, 3]) {
+      const headers = { ...bearer, "Content-Type": "application/json", "X-Shop": "main" };
+      (await send(nodeRed().node("/tried"), { headers, body: body(n) })).status.should.equal(200);
+    }
+    const tried = editor().part("tried");
+    const lines = async (passing: number, of: number) =>
+      tried.getByText(text("tried", { passing: String(passing), of: String(of) })).waitFor();
+    await editor().edit("tried");
+    await lines(2, 3);
+    (await tried.locator("li").allInnerTexts()).should.eql([
+      `1 × ${text("why.condition", { condition: `json:n ${text("operators.above")} 1`, found: "1" })}`,
+    ]);
+    await rows("conditions").nth(0).getByLabel(text("value")).fill("2");
+    await lines(1, 3);
+    (await tried.locator("li").allInnerTexts()).should.have.length(2);
+    const places = await editor()
+      .part("places")
+      .locator("option")
+      .evaluateAll((all) => all.map((each) => each.getAttribute("value")));
+    places.should.containDeep(["json:n", "json:customer.country", "header:x-shop"]);
+    await editor().part("add-condition").click();
+    await editor().page.keyboard.type("json:customer.country");
+    for (let tabs = 0; tabs < 2; tabs++) await editor().page.keyboard.press("Tab");
+    await editor().page.keyboard.type("FR");
+    await lines(1, 3);
+    await rows("conditions").nth(0).getByLabel(text("value")).fill("${LIMIT}");
+    await tried.locator("li").first().waitFor({ state: "detached" });
+    await editor().done();
+    should(await editor().saved("tried", "conditions")).match([{}, { place: "json:customer.country", value: "FR" }]);
   });
 
   it("says by which output the message of a test leaves, that of its event", async () => {

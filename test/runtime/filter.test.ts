@@ -4,7 +4,7 @@ import should from "should";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { bytesOf, endHeld, guaranteed, storeKinds, type TestStore } from "../harness/guaranteed";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
 import { NodeRed } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
@@ -25,6 +25,7 @@ const flow = tab(
   webhook("warm", "/warm", { conditions: [reading, { place: "query:room", operator: "exists" }] }),
   webhook("why", "/why", { conditions: [{ ...reading, place: "json:degrees" }, { place: "query:room", operator: "exists" }] }),
   webhook("listed", "/listed", { ...github, events: ["push"] }),
+  webhook("tried", "/tried", { ...github, events: ["push", "issues"] }),
   webhook("custom", "/custom", { ...github, events: ["push"], replyStatus: "202", replyBody: "seen", replyType: "text/plain" }),
   webhook("asking", "/asking", { ...github, events: ["push"], reply: "flow" }),
   webhook("plain", "/plain", { events: ["push"] }),
@@ -41,7 +42,7 @@ function signed(event: string | undefined, body = '{"action":"opened"}') {
 }
 
 onBothWays("a webhook with a filter", { flow, env: { LIMIT: "20.5" } }, (nodeRed) => {
-  const call = (path: string, event?: string) => send(nodeRed().node(path), signed(event));
+  const call = (path: string, event?: string, body?: string) => send(nodeRed().node(path), signed(event, body));
   const read = (path: string, body: string) =>
     send(nodeRed().node(path), { headers: { ...bearer, "Content-Type": "application/json" }, body });
   const filtered = async (path: string, event?: string) => {
@@ -150,6 +151,47 @@ onBothWays("a webhook with a filter", { flow, env: { LIMIT: "20.5" } }, (nodeRed
     should(await last("listed")).match({
       event: "star",
       why: { place: "event", operator: "listed", value: "push", found: "star" },
+    });
+  });
+
+  it("tries a filter on the last requests, those that it has filtered included, and says where they have values", async () => {
+    const tryOut = async (events: string[], conditions: object[]) => {
+      const { status, json } = await command(nodeRed().admin("/webhook-trigger/tried/filter"), { events, conditions });
+      should(status).equal(200);
+      return json as { of: number; passing: number; not: { id: string; why: object }[]; places: string[] };
+    };
+    const known: string[] = [];
+    for (const [event, body] of [
+      ["push", '{"n":1,"list":[{"a":{"b":1}}],"x.y":1}'],
+      ["issues", '{"n":2}'],
+      ["star", '{"n":3}'],
+    ] as const) {
+      await call("/tried?room=1", event, body);
+      const { deliveries } = await new ShownDeliveries(nodeRed()).page(
+        `node=tried${event === "star" ? "&state=filtered" : ""}`,
+      );
+      known.unshift(deliveries[0]?.id ?? "");
+    }
+    const why = (place: string, operator: string, value: string, found: string | null) => ({
+      place,
+      operator,
+      value,
+      found,
+    });
+    const { places, ...all } = await tryOut([], []);
+    should(all).eql({ of: 3, passing: 3, not: [] });
+    should(places).containDeep(["json:n", "json:list.*.a.b", "query:room", "header:x-github-event"]);
+    should(places.filter((place) => place.includes("x.y"))).be.empty();
+    should(await tryOut(["push", "st*"], [])).match({
+      passing: 2,
+      not: [{ id: known[1], why: why("event", "listed", "push, st*", "issues") }],
+    });
+    const { not } = await tryOut([], [{ place: "json:n", operator: "above", value: 2 }]);
+    should(not).eql([2, 1].map((n) => ({ id: known[3 - n], why: why("json:n", "above", "2", String(n)) })));
+    should(await tryOut(["push"], [{ place: "json:no", operator: "exists" }])).match({
+      of: 3,
+      passing: 0,
+      not: [{}, {}, { why: why("json:no", "exists", "", null) }],
     });
   });
 

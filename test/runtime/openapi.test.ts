@@ -112,6 +112,13 @@ function rowsOf({ accepted, refused, running, retrying, all }: Met): Row[] {
     ["get samples/{sender}", 404],
     ...["orders", "two", "local", "late", "notion"].map((node): Row => ["get {node}/lastRequest", 200, { id: node }]),
     ["get {node}/lastRequest", 404],
+    [
+      "post {node}/filter",
+      200,
+      { id: "cold", body: { events: [], conditions: [{ place: "body", operator: "missing" }] } },
+    ],
+    ["post {node}/filter", 400, { id: "cold", body: { events: ["${EVENT}"], conditions: [] } }],
+    ["post {node}/filter", 404, { body: { events: [], conditions: [] } }],
     ["post {node}/secret", 200, { id: "notion" }],
     ["post {node}/secret", 404, { id: "notion" }],
     ["post {node}/pause", 204, { id: "safe" }],
@@ -153,6 +160,7 @@ const whileStoreFails: Row[] = [
   ["post deliveries/{id}/stop", 503],
   ["post {node}/pause", 503, { id: "safe" }],
   ["post {node}/resume", 503, { id: "safe" }],
+  ["post {node}/filter", 503, { id: "orders", body: { events: [], conditions: [] } }],
 ];
 
 describe("docs/openapi.json", () => {

@@ -11,6 +11,8 @@ import {
 } from "../../../src/admin/summary";
 import type { FailureGroup, FailureGroups } from "../../../src/deliveries/failures";
 import { type ReplayReason, replayReasons } from "../../../src/deliveries/states";
+import type { SavedFields } from "../../../src/config/fields";
+import type { DryRun } from "../../../src/flow/dry-run";
 import type { SilentEvent } from "../../../src/flow/outcomes";
 import { formatQuery, type ListFilter } from "../../../src/admin/place";
 import type { TrafficReport } from "../../../src/admin/traffic";
@@ -105,6 +107,13 @@ export async function replay(
 /** Has the next attempt of one that is retried begin now, or none. */
 export async function changeRetry(id: string, act: "retry" | "stop"): Promise<void> {
   expectNothing(await host().call(`deliveries/${encodeURIComponent(id)}/${act}`, "POST", {}));
+}
+
+/** Tries a filter on the last requests of a node. */
+export async function tryFilter(node: string, filter: Pick<SavedFields, "events" | "conditions">): Promise<DryRun> {
+  const answer = await host().call(`${encodeURIComponent(node)}/filter`, "POST", filter);
+  const not = isListOf({ id: isText, why: isRecord });
+  return readReply(answer, { of: isNumber, passing: isNumber, not, places: Array.isArray });
 }
 
 /** Replays a part of a group. @param after where the part before has ended; missing: the first part */

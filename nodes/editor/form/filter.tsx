@@ -1,6 +1,7 @@
 // The section *Filter*: the events and conditions in rows, and the outputs that follow from them.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { formatFilterReason } from "../../../src/admin/summary";
 import { findDocumentedEvents } from "../../../src/auth/senders/table";
 import {
   needsValue,
@@ -11,7 +12,8 @@ import {
   withDefaults,
 } from "../../../src/config/fields";
 import { isObject, isTrue, text } from "../../../src/config/values";
-import { askForPage, everything } from "../deliveries/api";
+import type { DryRun } from "../../../src/flow/dry-run";
+import { askForPage, everything, tryFilter } from "../deliveries/api";
 import {
   asList,
   findSender,
@@ -29,6 +31,11 @@ import { draw, Note, SmallButton } from "./parts";
 const maxOffered = 12;
 /** How many deliveries are looked at for their events. */
 const learntFrom = 200;
+/** How long nothing is typed before the filter is tried, in ms, and how many reasons are shown. */
+const typingMs = 400;
+const maxReasons = 5;
+/** The list of places where the last requests have values. */
+const placesId = "webhook-trigger-places";
 
 /** What a row of Node-RED's list was made of: an event or a condition. */
 interface FilterRow extends Partial<SavedCondition> {
@@ -102,6 +109,7 @@ function fillCondition(node: WebhookNode, row: JQuery, { place, operator, value 
     placeInput.typedInput("type", wantedKind);
     placeInput.typedInput("value", wantedName);
   });
+  row.find(".red-ui-typedInput-input").attr("list", placesId);
   choice.append(operators.map((each) => new Option(node._(`filter.operators.${each}`), each)));
   choice.val(operators.find((each) => each === operator) ?? operators[0]);
   const showValue = () => wanted.css("visibility", needsValue(choice.val() as Operator) ? "" : "hidden");
@@ -134,6 +142,7 @@ function placeTypes(node: WebhookNode) {
 export function showFilter(state: FormState): void {
   const { node, values } = state;
   draw("offers", <Offers {...state} />);
+  draw("tried", <Tried {...state} />);
   $("#node-input-outputs").val(mapOutputs(withDefaults(node), values));
 }
 
@@ -189,6 +198,60 @@ function Offers({ node, values, report }: FormState) {
         />
         <Note id="note-no-event" text={chosen.length > 0 && isWithoutEvents(values) ? node._("filter.noEvent") : ""} />
       </div>
+    </>
+  );
+}
+
+/**
+ * What the filter would do with the last requests, while its section is open. Without permission, or for a node that is
+ * not deployed, nothing is known; values of the environment are known to the runtime alone.
+ */
+function Tried({ node, values: { events, conditions } }: FormState) {
+  const [tried, setTried] = useState<DryRun>();
+  const [isOpen, setOpen] = useState(false);
+  const asking = useRef<Promise<void>>(Promise.resolve());
+  const filter = JSON.stringify({ events, conditions });
+  useLayoutEffect(() => {
+    const section = $("#webhook-trigger-section-filter");
+    const read = () => setOpen(section.prop("open") as boolean);
+    section.on("toggle", read);
+    read();
+  }, []);
+  useEffect(() => {
+    let isCurrent = isOpen;
+    const ask = async () => {
+      const result = isCurrent ? await tryFilter(node.id, { events, conditions }).catch(() => undefined) : undefined;
+      if (isCurrent) setTried(result);
+    };
+    // One after the other.
+    const timer = setTimeout(() => void (asking.current = asking.current.then(ask)), typingMs);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [filter, isOpen]);
+  if (!tried) return null;
+  const reasons = tried.not.map(({ why }) => formatFilterReason(why, node._));
+  const counts = [...new Set(reasons)].map((reason) => [reason, reasons.filter((each) => each === reason).length]);
+  const isShown = tried.of > 0 && events.length + conditions.length > 0;
+  return (
+    <>
+      <datalist id={placesId}>
+        {tried.places.map((place) => (
+          <option key={place} value={place} />
+        ))}
+      </datalist>
+      {isShown && <div>{node._("filter.tried", { passing: String(tried.passing), of: String(tried.of) })}</div>}
+      {isShown && (
+        <ul class="webhook-trigger-points">
+          {counts.slice(0, maxReasons).map(([reason, count]) => (
+            <li key={reason}>
+              {count} × {reason}
+            </li>
+          ))}
+          {counts.length > maxReasons && <li>…</li>}
+        </ul>
+      )}
     </>
   );
 }

@@ -1,0 +1,106 @@
+// Tries a filter on the last requests of a node, as one types it.
+
+import { setTimeout as wait } from "node:timers/promises";
+import { readSenderDelivery, RequestValues } from "../auth/request-values";
+import type { WebhookConfig } from "../config/parse";
+import { type Delivery, type FilterReason, finished, type StoredDelivery, unfinished } from "../deliveries/delivery";
+import { findDelivery, listPage } from "../deliveries/lists";
+import { compareByAge, type DeliveryList } from "../deliveries/queue";
+import { lacksBody, restoreBody } from "../deliveries/record";
+import { startsFlow } from "../deliveries/states";
+import type { RequestHead } from "../request/head";
+import { type Json, readJson } from "../request/json";
+import { Problem } from "../request/problem";
+import type { Endpoint } from "./endpoint";
+import { filterRequest } from "./filter";
+import { describeBody } from "./message";
+
+/** How many deliveries are looked at, besides the filtered requests that are kept. */
+const maxTried = 200;
+/** In how many of the newest requests places are looked for, how many of a kind and how deep, and how long a name is. */
+const maxShown = 20;
+const maxPlaces = 200;
+const maxDepth = 6;
+const maxNameLength = 60;
+
+export interface DryRun {
+  /** How many requests the filter was tried on. */
+  readonly of: number;
+  readonly passing: number;
+  /** Those that would not start the flow, the newest first. */
+  readonly not: readonly { readonly id: string; readonly why: FilterReason }[];
+  /** Where the newest of them have values: places of conditions. */
+  readonly places: readonly string[];
+}
+
+/**
+ * Bodies are decoded one after the other, with pauses. Those that were not kept are left out.
+ *
+ * @throws {StoreError}
+ */
+export async function tryFilter(
+  endpoint: Endpoint,
+  lists: readonly DeliveryList[],
+  filter: Pick<WebhookConfig, "events" | "conditions">,
+): Promise<DryRun> {
+  const not: { id: string; why: FilterReason }[] = [];
+  const places = new Set<string>();
+  let of = 0;
+  let begun = performance.now();
+  for (const { id } of await listTried(lists, endpoint.node.id)) {
+    // Half of the time is for others: a request takes several turns of the event loop.
+    await wait(performance.now() - begun);
+    const found = await findDelivery(lists, id);
+    begun = performance.now();
+    const read = found && (await readStored(endpoint, found.stored));
+    if (!read) continue;
+    of++;
+    if (of <= maxShown) addPlaces(places, read.head, readJson(read.payload()));
+    const result = filterRequest(filter, read, endpoint.authenticator.redactor);
+    if ("why" in result) not.push({ id, why: result.why });
+  }
+  return { of, passing: of - not.length, not, places: [...places] };
+}
+
+/** The newest first. */
+async function listTried(lists: readonly DeliveryList[], node: string): Promise<Delivery[]> {
+  const list = async (state: Delivery["state"]) => (await listPage(lists, { node, state, limit: maxTried })).deliveries;
+  const started = await Promise.all([...unfinished, ...finished].filter(startsFlow).map(list));
+  const newest = (deliveries: Delivery[]) => deliveries.sort((one, other) => compareByAge(other, one));
+  return newest([...newest(started.flat()).slice(0, maxTried), ...(await list("filtered"))]);
+}
+
+/** @returns nothing where its body is not there, or cannot be read */
+async function readStored({ sender, config, maxBodyBytes }: Endpoint, stored: StoredDelivery) {
+  if (lacksBody(stored)) return undefined;
+  const { method, search, headers } = stored.delivery.head;
+  const rawHeaders = Object.entries(headers).flatMap(([name, values]) =>
+    [values].flat().flatMap((value) => [name, value]),
+  );
+  const head: RequestHead = { method, search, rawHeaders };
+  const body = restoreBody(stored);
+  const content = await body.decode(maxBodyBytes);
+  if (content instanceof Problem) return undefined;
+  const events = sender ? readSenderDelivery(sender.row, new RequestValues(head, body)).events : [];
+  return { events, head, ...describeBody(content, head, config, stored.delivery.isPayload) };
+}
+
+function addPlaces(places: Set<string>, { rawHeaders, search }: RequestHead, json: Json | undefined): void {
+  addMembers(places, json ?? null);
+  const names = [...new URLSearchParams(search).keys()].map((name) => `query:${name}`);
+  const fields = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => `header:${name}`);
+  for (const name of [...names, ...fields].slice(0, maxPlaces)) if (name.length <= maxNameLength) places.add(name);
+}
+
+/** The values in JSON that can be compared; of an array, those in its first element stand for all. */
+function addMembers(places: Set<string>, json: Json, path = "", depth = 0): void {
+  if (places.size >= maxPlaces || depth > maxDepth) return;
+  if (typeof json !== "object" || json === null) {
+    if (path !== "") places.add(`json:${path}`);
+    return;
+  }
+  const isName = (name: string) => name.length <= maxNameLength && /^[^.*]+$/.test(name);
+  const members = Object.entries(json).filter(([name]) => isName(name));
+  const shown = Array.isArray(json) ? [["*", json[0] ?? null] as const] : members.slice(0, maxPlaces);
+  for (const [name, value] of shown) addMembers(places, value, path === "" ? name : `${path}.${name}`, depth + 1);
+}

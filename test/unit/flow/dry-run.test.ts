@@ -1,0 +1,66 @@
+import should from "should";
+import { Redactor } from "../../../src/auth/redactor";
+import type { StoredDelivery } from "../../../src/deliveries/delivery";
+import type { DeliveryList } from "../../../src/deliveries/queue";
+import { tryFilter } from "../../../src/flow/dry-run";
+import type { Endpoint } from "../../../src/flow/endpoint";
+import { delivered } from "../../harness/deliveries";
+
+const config = { access: { method: "header" }, sender: "", returnQueryParams: true };
+const endpoint = {
+  ...{ node: { id: "node" }, config, sender: undefined, maxBodyBytes: 2_000_000 },
+  authenticator: { redactor: new Redactor(["a secret"]) },
+} as unknown as Endpoint;
+
+/** Deliveries with bodies of JSON, each a second after the one before. */
+function listOf(bodies: readonly (string | undefined)[], state: "succeeded" | "refused" = "succeeded"): DeliveryList {
+  const stored = bodies.map((body, at): StoredDelivery => {
+    const head = { ...delivered("").head, headers: { "content-type": "application/json", "x-at": String(at) } };
+    return { delivery: delivered(String(at), { at, state, head, size: 7 }), body: Buffer.from(body ?? ""), attempts: [] };
+  });
+  return {
+    list: (query) => Promise.resolve(stored.map(({ delivery }) => delivery).filter((each) => each.state === query.state).reverse().slice(0, query.limit)),
+    find: (id) => Promise.resolve(stored[Number(id)]),
+    update: () => Promise.resolve(),
+    remove: () => Promise.resolve("unknown" as const),
+    removeAll: () => Promise.resolve(0),
+  };
+} // prettier-ignore
+
+const above = (value: string) => ({ events: [], conditions: [{ place: "json:n", operator: "above" as const, value }] });
+
+describe("A filter that is tried", () => {
+  it("looks at the last 200 deliveries that have started the flow, as far as their bodies are there and can be read", async () => {
+    const bodies = Array.from({ length: 300 }, (_, n) => JSON.stringify({ n }));
+    should(await tryFilter(endpoint, [listOf(bodies)], above("198"))).match({ of: 200, passing: 101, not: (all: unknown[]) => all.length === 99 }); // prettier-ignore
+    should(await tryFilter(endpoint, [listOf(bodies, "refused")], above("198"))).match({ of: 0, passing: 0 });
+    should(await tryFilter(endpoint, [listOf(['{"n":1}', undefined, "{"])], above("0"))).match({
+      of: 1,
+      passing: 1,
+      not: [],
+    });
+  });
+
+  it("lets others have their turn between any two bodies", async () => {
+    const large = JSON.stringify({ n: 1, rest: Array(50_000).fill("x") });
+    let [turns, isDone] = [0, false];
+    const turn = () => {
+      turns++;
+      if (!isDone) setImmediate(turn);
+    };
+    turn();
+    const { of } = await tryFilter(endpoint, [listOf(Array<string>(20).fill(large))], above("0"));
+    isDone = true;
+    of.should.equal(20);
+    turns.should.be.aboveOrEqual(20);
+  });
+
+  it("names the places of a bounded number of values, however many and however deep they are", async () => {
+    const wide = JSON.stringify(Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`m${n}`, n])));
+    const deep = `${'{"a":'.repeat(20)}1${"}".repeat(20)}`;
+    const { places } = await tryFilter(endpoint, [listOf([wide, deep, '{"b":[{"c":"a secret"}]}'])], above("0"));
+    should(places).containDeep(["json:b.*.c", "header:x-at"]);
+    places.length.should.be.within(100, 250);
+    should(places.filter((place) => place.startsWith("json:a"))).be.empty();
+  });
+});
