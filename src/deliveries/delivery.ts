@@ -163,15 +163,15 @@ export function searchedIn(delivery: Delivery): string {
 
 // What describes a delivery without an event: members of its JSON, or the first words of its body.
 
-const maxWordsBytes = 1000;
+const maxWordsBytes = 400;
 const maxWordsLength = 80;
 /** So many members are looked at; what they are called that say most, the most telling first. */
-const maxMembers = 30;
+const maxMembers = 12;
 const tellingNames = ["number", "name", "title", "subject", "order", "event", "type", "id"];
 /** A member of JSON whose value is a text that is not empty, a number or a boolean. */
 const jsonMember = /"([\w-]{1,40})"\s*:\s*(?:"((?:[^"\\]|\\.)+)"|(-?\d[\d.eE+-]*|true|false))/g;
-/** Stands for bytes that are no text. */
-const replacement = "\uFFFD";
+/** Bytes that are no text become U+FFFD; at the end, a character may be incomplete. */
+const [noText, incompleteEnd] = [/[\p{Cc}\uFFFD]/u, /\uFFFD+$/];
 
 export function withWords(delivery: Delivery, body: Buffer): Delivery {
   const { webhook, hidden = [] } = delivery;
@@ -182,11 +182,9 @@ export function withWords(delivery: Delivery, body: Buffer): Delivery {
 
 /** @returns nothing where it is empty, or no text */
 export function listWords(body: Buffer): string | undefined {
-  // The last character may be incomplete.
-  const text = body.toString("utf8", 0, maxWordsBytes).replace(new RegExp(`${replacement}+$`), "");
+  const text = body.toString("utf8", 0, maxWordsBytes).replace(incompleteEnd, "");
   const words = (listMembers(text) ?? text).replace(/\s+/g, " ").trim().slice(0, maxWordsLength);
-  const isText = Array.from(words).every((character) => character >= " " && character !== replacement);
-  return words === "" || !isText ? undefined : words;
+  return words === "" || noText.test(words) ? undefined : words;
 }
 
 /** Such as "name: #1001, id: 5"; nothing where it is no object of JSON, or has only objects and arrays in it. */
