@@ -10,7 +10,7 @@ import { Server as TlsServer } from "node:tls";
 import type { Authenticator } from "../auth/authenticator";
 import { toReason } from "../auth/diagnosis";
 import { type OutgoingRequest, readOutgoing, setValue } from "../auth/outgoing";
-import { messageField, present, testField } from "../auth/present";
+import { handshakeMark, messageField, present, testField } from "../auth/present";
 import { readSenderDelivery } from "../auth/request-values";
 import { isSenderId, senders } from "../auth/senders/table";
 import type { TestCredential, TestCredentials } from "../auth/test-credentials";
@@ -220,6 +220,8 @@ type TestOutcome =
   | "taken"
   /** The node takes other requests only. */
   | "filtered"
+  /** The node took it for a handshake, which starts no flow. */
+  | "handshake"
   /** The endpoint refused the request. */
   | "refused"
   /** It lacks what the sender signs. */
@@ -306,6 +308,7 @@ function describeResult(
 ): TestResult {
   const problem = body === methodNotAllowed.body ? methodNotAllowed : findProblem(body);
   const given = headers[messageField.toLowerCase()];
+  if (given === handshakeMark) return { outcome: "handshake", status };
   if (typeof given === "string") return { outcome: problem ? "unanswered" : "answered", status, id: given };
   // The test credential was right when it left.
   if (problem?.isOfCredential && !isSigned) return { outcome: "tokenRefused", status };

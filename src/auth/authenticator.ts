@@ -71,9 +71,9 @@ export abstract class Authenticator implements CredentialPlace {
     return this.scheme?.ts?.tolerance ?? null;
   }
 
-  /** A request that was authenticated by its sender's credential may say that it is a test. */
-  markTest(head: RequestHead, authenticated: Authenticated): Authenticated {
-    return this.testCredentials.isSignedTest(head) ? { ...authenticated, isTest: true } : authenticated;
+  /** Whether a request that has its sender's credential, or needs none, says that it is a test. */
+  isSignedTest(head: RequestHead): boolean {
+    return this.testCredentials.isSignedTest(head);
   }
 
   /** Explains a refusal to the operator. Takes as long as some forty verifications; the caller bounds size and rate. */

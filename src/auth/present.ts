@@ -38,6 +38,9 @@ export function joinQueries(search: string, query: string): string {
 /** The header field with the message's id in the reply to a test request, where the flow replies. */
 export const messageField = "X-Webhook-Trigger-Message";
 
+/** Stands there in the place of an id where the test request was a handshake. */
+export const handshakeMark = "handshake";
+
 /** A body, with the header fields that tell what it is. */
 interface TestRequest {
   readonly body: string;

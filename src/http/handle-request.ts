@@ -7,6 +7,7 @@ import {
   type RefusedRequestFacts,
 } from "../auth/authenticator";
 import { findNetwork } from "../auth/limits";
+import { handshakeMark, messageField } from "../auth/present";
 import type { Source } from "../auth/senders/sender";
 import {
   isMemberOfBody,
@@ -90,7 +91,8 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
       return refuse(arrived, endpoint, authenticator.missing, { body });
     }
     if (isPreview(arrived)) return sendReply(arrived.request, arrived.response, noContent);
-    const authenticated = authenticator.markTest(arrived.head, verdict);
+    const isSignedTest = authenticator.isSignedTest(arrived.head);
+    const authenticated: Authenticated = isSignedTest ? { ...verdict, isTest: true } : verdict;
     const problem = await accept(arrived, received, authenticated, services);
     if (problem) refuse(arrived, findCurrent(), problem, { body });
   } catch (cause) {
@@ -443,6 +445,7 @@ function emitRefused(
 /** Replies to a handshake, which starts no flow. */
 function replyToHandshake(arrived: Arrived, endpoint: Endpoint, reply: HandshakeReply, body: Buffer | undefined): void {
   const refused = describeRefused(arrived, body);
+  if (endpoint.authenticator.isSignedTest(arrived.head)) arrived.response.setHeader(messageField, handshakeMark);
   sendReply(arrived.request, arrived.response, reply);
   const { show: secret, isVerified = false, status } = reply;
   if (status >= 400) return emitRefused(endpoint, problems.handshakeRefused, refused);

@@ -78,6 +78,7 @@ describe("a test request that a user writes", () => {
   const flow = tab(
     webhook("github", "/github", signature("github", secret)),
     webhook("stripe", "/stripe", signature("stripe", secret, { rateLimit: 1, allowFrom: "192.0.2.1" })),
+    webhook("slack", "/slack", signature("slack", secret)),
     webhook("figma", "/figma", signature("figma", secret)),
     webhook("telegram", "/telegram", signature("telegram", "a_secret_that_is_long")),
     webhook("header", "/header", { methods: ["POST", "PUT", "PATCH", "DELETE", "GET"] }),
@@ -135,6 +136,13 @@ describe("a test request that a user writes", () => {
     should(other).containEql({ outcome: "accepted", signed: false });
     const { json: refused } = await test("github", { method: "PUT", body: "{}" });
     should(refused).containEql({ outcome: "refused", status: 405, problem: "methodNotAllowed" });
+  });
+
+  it("says that the node took it for a handshake, which starts no flow", async () => {
+    const asked = { method: "POST", headers: json, body: '{"type":"url_verification","challenge":"abc"}' };
+    const { json: result } = await test("slack", asked);
+    should(result).containEql({ outcome: "handshake", status: 200 }).and.not.have.property("id");
+    should(result.reply).containEql({ body: "abc" });
   });
 
   it("says by which output the message leaves", async () => {

@@ -75,7 +75,10 @@ function Console(setup: ConsoleSetup) {
   useEffect(() => {
     void askForSamples(values.sender).then(setSamples, () => undefined);
     void askForPage({ node, state: "", text: "", error: "" }, { limit: 50 }).then(
-      (page) => setDeliveries(page.deliveries.filter(({ state }) => state !== "refused").slice(0, maxDeliveries)),
+      (page) =>
+        setDeliveries(
+          page.deliveries.filter(({ state }) => !["refused", "handshake"].includes(state)).slice(0, maxDeliveries),
+        ),
       () => undefined,
     );
   }, []);

@@ -40,6 +40,12 @@ function TestRequest(state: FormState) {
   // The result belongs to earlier values, or to another body.
   useEffect(() => void form().on("input change", hide), []);
   useEffect(hide, [body]);
+  // What was chosen last is sent.
+  useEffect(() => {
+    if (!body) return;
+    asked.current = undefined;
+    setOpen(false);
+  }, [body]);
 
   const send = async () => {
     // A disabled button would lose the focus.
@@ -160,7 +166,7 @@ function Result({ state, result }: { readonly state: FormState; readonly result:
   const { node, values } = state;
   if (result.outcome === "failed") return <ResultLine look="bad" icon="times" text={node._(result.key)} />;
   const { outcome, output, event = "", status, signed, milliseconds, reply } = result;
-  const isGood = ["accepted", "stored", "answered"].includes(outcome);
+  const isGood = ["accepted", "stored", "answered", "handshake"].includes(outcome);
   const hasStarted = ["accepted", "answered", "unanswered"].includes(outcome);
   const said = [describeOutcome(node, result)];
   if (output !== undefined) said.push(node._("testRequest.output", { number: String(output), event }));
