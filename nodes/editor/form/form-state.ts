@@ -1,4 +1,6 @@
-// The state of the form: read once per event, by the rules of the runtime, and shown by each part of the form.
+// The state of the form: read once per event, by the rules of the runtime, and shown by each part of the form. Node-RED
+// fills and reads the controls of fields by their ids, so their rows are static, and jQuery reads and sets them as in each
+// of its forms; all that follows from their values is drawn by Preact, as functions of the state.
 
 import type { NodeReport } from "../../../src/admin/node-health";
 import { readSecret, type Recipe, schemeForSecret, type Sender, type Settings } from "../../../src/auth/senders/sender"; // prettier-ignore
