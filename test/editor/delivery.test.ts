@@ -106,6 +106,22 @@ describe("a delivery in the sidebar", () => {
     (await causeOf("HTTP 504")).should.eql([catalogText("refused.flowLate"), `${catalogText("fix.flowLate")}.`]);
   });
 
+  it("begins with why it was filtered, in the editor's language, and may be replayed", async () => {
+    const why = { place: "json:total", operator: "above", value: "100", found: "20" } as const;
+    const saidOf = async (given: Partial<NonNullable<Detail["why"]>>) => {
+      const shown = await open({ ...done, state: "filtered", why: { ...why, ...given }, attempts: [] });
+      (await shown.getByRole("button", { name: text("replay"), exact: true }).count()).should.equal(1);
+      return shown.locator(".webhook-delivery-cause p").allInnerTexts();
+    };
+    const fix = `${catalogText("fix.filtered")}.`;
+    const condition = `json:total ${catalogText("filter.operators.above")} 100`;
+    (await saidOf({})).should.eql([catalogText("filter.why.condition", { condition, found: "20" }), fix]);
+    (await saidOf({ found: null })).should.eql([catalogText("filter.why.missing", { condition }), fix]);
+    const listed = { place: "event", operator: "listed", value: "push" } as const;
+    (await saidOf({ ...listed, found: "star" })).should.eql([catalogText("filter.why.event", { event: "star" }), fix]);
+    (await saidOf({ ...listed, found: null })).should.eql([catalogText("filter.why.noEvent"), fix]);
+  });
+
   it("lists its header fields, its parameters, the answer, and each attempt with its time and error", async () => {
     const [ended] = failed.attempts;
     const shown = await open({ ...done, state: "running", attempts: [...(ended ? [ended] : []), { at: at + 5000 }] });
