@@ -5,7 +5,7 @@ import should from "should";
 import { normalisePath } from "../../src/config/paths";
 import { type CurlReply, paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
-import { github, publicOrigin, type Sender, type Sent, slashCommand, stripe, twilioCall } from "../harness/documented";
+import { github, graph, publicOrigin, type Sender, type Sent, slashCommand, stripe, telegram, twilioCall } from "../harness/documented"; // prettier-ignore
 import { type Reply, send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
 import { packageName, root } from "../harness/package";
@@ -19,6 +19,12 @@ interface ExampleNode extends Record<string, unknown> {
 }
 
 type Webhook = ExampleNode & { relativePath: string };
+
+interface Variable {
+  name: string;
+  value: string;
+  type: string;
+}
 
 /** Sends to an example: what its line sends, or its sender. */
 type Post = (origin: string, credential: string) => Promise<CurlReply & Partial<Reply>>;
@@ -103,6 +109,21 @@ const signed: Record<
       ['what "is" <this>?', "what was asked", toSlack('what \\"is\\" <this>?')],
     ],
   },
+  "Telegram bot that answers": {
+    sender: telegram,
+    type: "application/json; charset=utf-8",
+    events: [
+      ["Grüße 👋", "what was written", toTelegram("Grüße 👋")],
+      ['"/start"', "what was written", toTelegram('\\"/start\\"')],
+    ],
+  },
+  "Subscription at Microsoft Graph, renewed": {
+    sender: graph,
+    events: [
+      ["created", "a change"],
+      ["updated", "a change"],
+    ],
+  },
   "Voice call of Twilio, answered by TwiML": {
     sender: twilioCall,
     type: "text/xml; charset=utf-8",
@@ -111,6 +132,24 @@ const signed: Record<
       ["sip:a&b@<example>", "who calls", twiml("Hello. You are calling from sip:a&amp;b@&lt;example&gt;.")],
     ],
   },
+};
+
+/** What a press on the button of an example brings about, press by press, with the API that it plays itself. */
+const pressed: Record<string, (readonly [debug: string, shown: string])[][]> = {
+  "Telegram bot that answers": [
+    [
+      ["what Telegram hears", `"url":"http://127.0.0.1:1880/telegram","secret_token":"${credential}"`],
+      ["what Telegram says", "Webhook was set"],
+    ],
+  ],
+  "Subscription at Microsoft Graph, renewed": [
+    [
+      ["what Graph hears", `"notificationUrl":"http://127.0.0.1:1880/graph"`],
+      ["what Graph hears", `"clientState":"${credential}"`],
+      ["subscribed", "expirationDateTime"],
+    ],
+    [["what is renewed", "7f105c7d"]],
+  ],
 };
 
 const examples = readdirSync(folder).map(read);
@@ -163,10 +202,28 @@ describe("the examples", () => {
     const known = sets.filter(({ module }) => ["node-red", packageName].includes(module)).flatMap(({ types }) => types);
     for (const { text, nodes } of examples) {
       for (const { type } of nodes) ["tab", ...known].should.containEql(type);
-      text.should.not.match(/credentials|[\w-]{40}|whsec_\w/);
+      text.should.not.match(/"credentials"|[\w-]{40}|whsec_\w/);
       text.should.not.match(/[A-Z]:\\|file:|\/(?:home|Users|root|tmp|usr|var|opt|mnt)\//);
     }
   });
+
+  for (const [name, presses] of Object.entries(pressed)) {
+    it(`"${name}" calls the API when its button is pressed, with the secret of the tab, which its node accepts`, async () => {
+      const played = (examples.find((example) => example.name === name)?.nodes ?? []).map((node) => {
+        if (node.type === "webhook-trigger") return { ...node, credentials: { secret: "${SECRET}" } };
+        return node.type === "tab" ? { ...node, env: fillIn(node.env as Variable[], nodeRed.origin) } : node;
+      });
+      await nodeRed.deploy(played);
+      const button = played.find(({ type }) => type === "inject");
+      for (const shown of presses) {
+        await send(nodeRed.admin(`/inject/${String(button?.id)}`), { headers: {}, body: "" });
+        for (const each of shown) await sidebar.shown(...each);
+      }
+      const [webhook] = webhooksAmong(played);
+      const { sender } = signed[name] ?? {};
+      if (webhook) (await postTo(nodeRed.origin, webhook, sender?.(credential))).status.should.equal(200);
+    });
+  }
 
   for (const { name, nodes, deliveries } of examples) {
     const kind = needed(webhooksAmong(nodes));
@@ -196,6 +253,14 @@ describe("the examples", () => {
     });
   }
 });
+
+/** As its user does it, but for the example's own API, which is at another address. */
+function fillIn(env: readonly Variable[], origin: string): Variable[] {
+  return env.map((each) => {
+    if (each.name === "SECRET") return { ...each, type: "str", value: credential };
+    return each.name === "URL" ? each : { ...each, value: each.value.replace("http://127.0.0.1:1880", origin) };
+  });
+}
 
 function webhooksAmong(nodes: ExampleNode[]): Webhook[] {
   return nodes.filter(({ type }) => type === "webhook-trigger") as Webhook[];
@@ -250,6 +315,10 @@ function postTo(origin: string, { relativePath }: Webhook, sent: Sent = { header
 
 function toSlack(asked: string): string {
   return `{"response_type":"ephemeral","text":"Hello steve, you have asked: ${asked}"}`;
+}
+
+function toTelegram(written: string): string {
+  return `{"method":"sendMessage","chat_id":1,"text":"You have written: ${written}"}`;
 }
 
 function twiml(said: string): string {

@@ -92,9 +92,15 @@ export const gitlab: Sender = (token) => ({
 });
 
 /** https://core.telegram.org/bots/api#setwebhook, #update */
-export const telegram: Sender = (token) => ({
+export const telegram: Sender = (token, text = "Grüße 👋") => ({
   headers: { ...json, "X-Telegram-Bot-Api-Secret-Token": token },
-  body: '{"update_id":10000,"message":{"message_id":1,"chat":{"id":1,"type":"private"},"text":"Grüße 👋"}}',
+  body: JSON.stringify({ update_id: 10000, message: { message_id: 1, chat: { id: 1, type: "private" }, text } }),
+});
+
+/** https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks#change-notification-example */
+export const graph: Sender = (clientState, changeType = "created") => ({
+  headers: json,
+  body: JSON.stringify({ value: [{ subscriptionId: "7f105c7d", changeType, clientState, resource: "users/anna" }] }),
 });
 
 /** https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/ */
