@@ -77,10 +77,10 @@ describe("what the form's test request sends", () => {
     const id = await editor().drop("webhook-trigger", 500, 300);
     const debug = await editor().drop("debug", 600, 350);
     await editor().wire(id, debug);
-    for (const [sender, sample, shows] of [
-      ["github", "Push to a branch", "rosa-lindqvist"],
-      ["stripe", "Payment succeeded", "payment_intent"],
-      ["shopify", "Order created", "Rye sourdough"],
+    for (const [sender, sample, event] of [
+      ["github", "Push to a branch", "push"],
+      ["stripe", "Payment succeeded", "payment_intent.succeeded"],
+      ["shopify", "Order created", "orders/create"],
     ] as const) {
       await editor().editAsItIs(id);
       await editor().enter({ sender, secret: "whsec_made_up_for_this" });
@@ -92,10 +92,8 @@ describe("what the form's test request sends", () => {
       (await result()).should.equal(text("testRequest.accepted"));
       (await facts()).should.startWith(text("testRequest.signed"));
       await editor().part("debug").click();
-      await editor().page.locator(".red-ui-debug-msg", { hasText: "object" }).last().waitFor();
+      await editor().page.locator(".red-ui-debug-msg", { hasText: event }).waitFor();
       await editor().done();
-      const { payload } = nodeRed().messages.at(-1) ?? {};
-      JSON.stringify(payload ?? shows).should.containEql(shows);
     }
   });
 
