@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { algorithms, encodings, keyFormats, timeUnits } from "../../../src/auth/senders/sender";
 import { findJwtPreset, fullName, isSenderId, senderIds, senders } from "../../../src/auth/senders/table";
 import { withDefaults } from "../../../src/config/fields";
-import { isObject } from "../../../src/config/values";
+import { isObject, text } from "../../../src/config/values";
 import type { Editor } from "../node-red";
 import { type FormState, formatScheme, input, inputValue, type WebhookNode } from "./form-state";
 import { draw, SmallButton } from "./parts";
@@ -51,7 +51,7 @@ const rows: Readonly<Record<string, SchemeRow>> = {
   prefix: {
     icon: "quote-left",
     path: ["sig", "pick"],
-    format: (value) => (isObject(value) ? asText(value.prefix) : ""),
+    format: (value) => (isObject(value) ? text(value.prefix) : ""),
     parse: (text) => (text === "" ? undefined : { prefix: text }),
   },
   enc: { icon: "barcode", path: ["sig", "enc"], options: encodings },
@@ -59,7 +59,7 @@ const rows: Readonly<Record<string, SchemeRow>> = {
   time: {
     icon: "clock-o",
     path: ["ts", "source"],
-    format: (value) => asText(value).replace(/^header:/, ""),
+    format: (value) => text(value).replace(/^header:/, ""),
     parse: (text) => (text === "" || text.includes(":") ? asEntered(text) : `header:${text}`),
     others: { unit: "s", tolerance: 300 },
   },
@@ -166,7 +166,7 @@ type SchemeFieldProps = CustomProps & { readonly name: string; readonly row: Sch
 function SchemeField({ node, name, row, scheme }: SchemeFieldProps) {
   /** What is being typed, which is left alone. */
   const [typed, setTyped] = useState<string>();
-  const { icon, format = asText, options, lines } = row;
+  const { icon, format = text, options, lines } = row;
   const id = `custom-${name}`;
   const attributes = {
     id: `webhook-trigger-${id}`,
@@ -212,10 +212,6 @@ function write(scheme: CustomScheme, { path: [name, member], parse = asEntered, 
   return { ...scheme, [name]: changed };
 }
 
-function asText(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" ? String(value) : "";
-}
-
 function asEntered(text: string): string | undefined {
   return text === "" ? undefined : text;
 }
@@ -235,7 +231,7 @@ function parseContent(text: string): string[] {
 function formatPairs(separator: string): (value: unknown) => string {
   return (value) =>
     Object.entries(isObject(value) ? value : {})
-      .map(([name, text]) => name + separator + asText(text))
+      .map(([name, given]) => name + separator + text(given))
       .join("\n");
 }
 

@@ -28,12 +28,8 @@ declare const RED: Editor;
 export function composeUrl({ values: { relativePath: path }, broken }: FormState): string | undefined {
   const { node: root } = roots();
   if (root === false || isEnvironmentValue(path) || broken.has("relativePath")) return undefined;
-  return composeUrlOfPath(normalisePath(root) + normalisePath(path));
-}
-
-/** @param path with `httpNodeRoot` */
-export function composeUrlOfPath(path: string): string {
-  return (parseBaseUrl(RED.settings.webhookTriggerBaseUrl) ?? location.origin) + path;
+  const origin = parseBaseUrl(RED.settings.webhookTriggerBaseUrl) ?? location.origin;
+  return origin + normalisePath(root) + normalisePath(path);
 }
 
 /** The URL for the sender: the entered one, where the signature covers it. */
