@@ -90,6 +90,8 @@ describe("the form of the webhook watch", () => {
     await editor().deploy();
     await nodeRed().status("failing", /accepted/);
     (await send(nodeRed().node("/failing"), { headers: bearer })).status.should.equal(200);
+    // Node-RED 4.1 shows another tab first.
+    await editor().invoke("core:show-debug-tab");
     const shown = editor().page.locator(".red-ui-debug-msg", { hasText: "delivery-failed" });
     await shown.first().waitFor();
     (await shown.first().innerText()).should.containEql('node: "failing"');
