@@ -9,7 +9,8 @@ import { compareByAge, type DeliveryList } from "../deliveries/queue";
 import { lacksBody, restoreBody } from "../deliveries/record";
 import { startsFlow } from "../deliveries/states";
 import type { RequestHead } from "../request/head";
-import { type Json, readJson } from "../request/json";
+import { readJson } from "../request/json";
+import { addPlaces } from "../request/places";
 import { Problem } from "../request/problem";
 import type { Endpoint } from "./endpoint";
 import { filterRequest } from "./filter";
@@ -17,11 +18,8 @@ import { describeBody } from "./message";
 
 /** How many deliveries are looked at, besides the filtered requests that are kept. */
 const maxTried = 200;
-/** In how many of the newest requests places are looked for, how many of a kind and how deep, and how long a name is. */
+/** In how many of the newest requests places are looked for. */
 const maxShown = 20;
-const maxPlaces = 200;
-const maxDepth = 6;
-const maxNameLength = 60;
 
 export interface DryRun {
   /** How many requests the filter was tried on. */
@@ -83,24 +81,4 @@ async function readStored({ sender, config, maxBodyBytes }: Endpoint, stored: St
   if (content instanceof Problem) return undefined;
   const events = sender ? readSenderDelivery(sender.row, new RequestValues(head, body)).events : [];
   return { events, head, ...describeBody(content, head, config, stored.delivery.isPayload) };
-}
-
-function addPlaces(places: Set<string>, { rawHeaders, search }: RequestHead, json: Json | undefined): void {
-  addMembers(places, json ?? null);
-  const names = [...new URLSearchParams(search).keys()].map((name) => `query:${name}`);
-  const fields = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => `header:${name}`);
-  for (const name of [...names, ...fields].slice(0, maxPlaces)) if (name.length <= maxNameLength) places.add(name);
-}
-
-/** The values in JSON that can be compared; of an array, those in its first element stand for all. */
-function addMembers(places: Set<string>, json: Json, path = "", depth = 0): void {
-  if (places.size >= maxPlaces || depth > maxDepth) return;
-  if (typeof json !== "object" || json === null) {
-    if (path !== "") places.add(`json:${path}`);
-    return;
-  }
-  const isName = (name: string) => name.length <= maxNameLength && /^[^.*]+$/.test(name);
-  const members = Object.entries(json).filter(([name]) => isName(name));
-  const shown = Array.isArray(json) ? [["*", json[0] ?? null] as const] : members.slice(0, maxPlaces);
-  for (const [name, value] of shown) addMembers(places, value, path === "" ? name : `${path}.${name}`, depth + 1);
 }

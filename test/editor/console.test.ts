@@ -16,6 +16,7 @@ const flow = [
   ...tab(
     webhook("github", "/github", signed("github")),
     webhook("sendgrid", "/sendgrid", signed("sendgrid", { credentials: { secret: "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEDr2LjtURuePQzplybdC+u4CwrqDqBaWjcMMsTbhdbcwHBcepxo7yAQGhHPTnlvFYPAZFceEu/1FwCM/QmGUhA==" } })),
+    webhook("issues", "/issues", signed("github", { events: ["star", "issues"] })),
     webhook("token", "/token", { reply: "flow", wires: [["answer"]] }),
     webhook("adyen", "/adyen", signed("adyen", { credentials: { secret: "ab12" } })),
     { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] },
@@ -95,6 +96,12 @@ describe("what the form's test request sends", () => {
       await editor().page.locator(".red-ui-debug-msg", { hasText: event }).waitFor();
       await editor().done();
     }
+  });
+
+  it("is the sample of an event that the filter lets through", async () => {
+    const shown = await opened("issues");
+    await shown.request.locator("option:checked", { hasText: "Issue opened" }).waitFor({ state: "attached" });
+    (await result()).should.startWith(text("testRequest.accepted"));
   });
 
   it("may be written: method, header fields, and a body in the code editor", async () => {

@@ -209,6 +209,14 @@ describe("the section Filter of the form", () => {
     should(await editor().saved("tried", "conditions")).match([{}, { place: "json:customer.country", value: "FR" }]);
   });
 
+  it("offers the events and the places of what the sender sends, before its first request", async () => {
+    await editor().edit("written");
+    const offers = editor().part("places").locator('option[value="json:repository.full_name"]');
+    await offers.waitFor({ state: "attached" });
+    await offered("documented").filter({ hasText: "ping" }).waitFor();
+    await editor().cancel();
+  });
+
   it("says by which output the message of a test leaves, that of its event", async () => {
     await editor().edit("shared");
     const accepted = catalogText("testRequest.accepted");

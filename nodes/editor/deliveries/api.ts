@@ -12,6 +12,7 @@ import {
 import type { FailureGroup, FailureGroups } from "../../../src/deliveries/failures";
 import { type ReplayReason, replayReasons } from "../../../src/deliveries/states";
 import type { SavedFields } from "../../../src/config/fields";
+import type { Sample } from "../../../src/admin/samples";
 import type { DryRun } from "../../../src/flow/dry-run";
 import type { SilentEvent } from "../../../src/flow/outcomes";
 import { formatQuery, type ListFilter } from "../../../src/admin/place";
@@ -107,6 +108,14 @@ export async function replay(
 /** Has the next attempt of one that is retried begin now, or none. */
 export async function changeRetry(id: string, act: "retry" | "stop"): Promise<void> {
   expectNothing(await host().call(`deliveries/${encodeURIComponent(id)}/${act}`, "POST", {}));
+}
+
+/** What a sender sends, by its documentation; nothing for one that has no samples. */
+export async function askForSamples(sender: string): Promise<readonly Sample[]> {
+  if (sender === "") return [];
+  const shape = { name: isText, method: isText, query: isText, body: isText };
+  const answer = await host().call(`samples/${encodeURIComponent(sender)}`);
+  return readReply<{ samples: readonly Sample[] }>(answer, { samples: isListOf(shape) }).samples;
 }
 
 /** Tries a filter on the last requests of a node. */

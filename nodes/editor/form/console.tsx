@@ -10,8 +10,8 @@ import { type Algorithm, hasSharedKey } from "../../../src/auth/senders/sender";
 import { findJwtPreset, isSenderId, senders, shortName } from "../../../src/auth/senders/table";
 import { flowMethods, type SavedFields } from "../../../src/config/fields";
 import { isObject, tryParseJson } from "../../../src/config/values";
-import { isListOf, isText, readReply } from "../deliveries/answer";
-import { askForDelivery, askForPage, failureText } from "../deliveries/api";
+import { isText, readReply } from "../deliveries/answer";
+import { askForDelivery, askForPage, askForSamples, failureText } from "../deliveries/api";
 import { composeCurl, connectionFields } from "../deliveries/curl";
 import { type DeliveriesHost, host, isApiError, useHost } from "../deliveries/host";
 import { Button } from "../deliveries/parts";
@@ -70,10 +70,17 @@ function Console(setup: ConsoleSetup) {
   const [isEdited, setEdited] = useState(false);
   const [isToSign, setToSign] = useState(hasKey);
   const [trouble, setTrouble] = useState("");
+  const isChosen = useRef(false);
   const asked = { ...(isEdited ? toParts(request) : origin), sign: isToSign };
   useEffect(() => choose(asked), [origin, request, isToSign]);
   useEffect(() => {
-    void askForSamples(values.sender).then(setSamples, () => undefined);
+    const show = (found: readonly Sample[]) => {
+      setSamples(found);
+      // One that the filter lets through is better than the usual request.
+      const fitting = found.find(({ event }) => event !== null && [values.events].flat().includes(event));
+      if (fitting && !isChosen.current) take({ sample: fitting.name }, fromSample(fitting));
+    };
+    void askForSamples(values.sender).then(show, () => undefined);
     void askForPage({ node, state: "", text: "", error: "" }, { limit: 50 }).then(
       (page) =>
         setDeliveries(
@@ -84,10 +91,12 @@ function Console(setup: ConsoleSetup) {
   }, []);
 
   const edit = (change: Partial<WrittenRequest>) => {
+    isChosen.current = true;
     setRequest((before) => ({ ...before, ...change }));
     setEdited(true);
   };
   const take = (from: Origin, taken: WrittenRequest) => {
+    isChosen.current = true;
     setOrigin(from);
     setRequest(taken);
     setEdited(false);
@@ -316,13 +325,6 @@ function toParts({ method, query, headers, body, file }: WrittenRequest): object
   });
   const content = method === "GET" ? {} : file ? { body: file.base64, encoding: "base64" } : { body };
   return { method, query, headers: Object.fromEntries(fields), ...content };
-}
-
-async function askForSamples(sender: string): Promise<readonly Sample[]> {
-  if (sender === "") return [];
-  const shape = { name: isText, method: isText, query: isText, body: isText };
-  const answer = await host().call(`samples/${encodeURIComponent(sender)}`);
-  return readReply<{ samples: readonly Sample[] }>(answer, { samples: isListOf(shape) }).samples;
 }
 
 function fromSample({ method, query, headers, body }: Sample): WrittenRequest {

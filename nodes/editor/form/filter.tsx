@@ -1,6 +1,7 @@
 // The section *Filter*: the events and conditions in rows, and the outputs that follow from them.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Sample } from "../../../src/admin/samples";
 import { formatFilterReason } from "../../../src/admin/summary";
 import { findDocumentedEvents } from "../../../src/auth/senders/table";
 import {
@@ -11,9 +12,11 @@ import {
   type SavedFields,
   withDefaults,
 } from "../../../src/config/fields";
-import { isObject, isTrue, text } from "../../../src/config/values";
+import { isObject, isTrue, text, tryParseJson } from "../../../src/config/values";
 import type { DryRun } from "../../../src/flow/dry-run";
-import { askForPage, everything, tryFilter } from "../deliveries/api";
+import type { Json } from "../../../src/request/json";
+import { addPlaces } from "../../../src/request/places";
+import { askForPage, askForSamples, everything, tryFilter } from "../deliveries/api";
 import {
   asList,
   findSender,
@@ -158,16 +161,18 @@ function hasEvent(sender: string): boolean {
 /** Offers events that were received, and others that the sender documents. */
 function Offers({ node, values, report }: FormState) {
   const [learnt, setLearnt] = useState<readonly string[]>([]);
-  useLayoutEffect(() => {
-    const learn = async () => setLearnt(await learnEvents(node));
-    $("#webhook-trigger-section-filter").one("toggle", () => void learn());
-  }, []);
+  const isOpen = useOpenSection();
+  const samples = useSamples(values.sender, isOpen);
+  useEffect(() => {
+    if (isOpen) void learnEvents(node).then(setLearnt);
+  }, [isOpen]);
   const chosen = asList(values.events).map(text);
   // A change of the sender keeps them.
   const earlier = useRef({ sender: values.sender, events: chosen.slice(0, 0) });
   if (earlier.current.sender !== values.sender) earlier.current = { sender: values.sender, events: chosen };
   const received = new Set([...(report.filteredEvents ?? []), ...learnt]);
-  const documented = findDocumentedEvents(values.sender).filter((event) => !received.has(event));
+  const known = [...findDocumentedEvents(values.sender), ...samples.flatMap(({ event }) => event ?? [])];
+  const documented = [...new Set(known)].filter((event) => !received.has(event));
   const foreign = chosen.filter((event) => earlier.current.events.includes(event) && !documented.includes(event));
   const groups = Object.entries({ received: [...received], documented }).map(([group, events]) => {
     const offered = events.filter((event) => !chosen.includes(event)).slice(0, maxOffered);
@@ -206,17 +211,12 @@ function Offers({ node, values, report }: FormState) {
  * What the filter would do with the last requests, while its section is open. Without permission, or for a node that is
  * not deployed, nothing is known; values of the environment are known to the runtime alone.
  */
-function Tried({ node, values: { events, conditions } }: FormState) {
+function Tried({ node, values: { sender, events, conditions } }: FormState) {
   const [tried, setTried] = useState<DryRun>();
-  const [isOpen, setOpen] = useState(false);
+  const isOpen = useOpenSection();
+  const samples = useSamples(sender, isOpen);
   const asking = useRef<Promise<void>>(Promise.resolve());
   const filter = JSON.stringify({ events, conditions });
-  useLayoutEffect(() => {
-    const section = $("#webhook-trigger-section-filter");
-    const read = () => setOpen(section.prop("open") as boolean);
-    section.on("toggle", read);
-    read();
-  }, []);
   useEffect(() => {
     let isCurrent = isOpen;
     const ask = async () => {
@@ -230,17 +230,24 @@ function Tried({ node, values: { events, conditions } }: FormState) {
       clearTimeout(timer);
     };
   }, [filter, isOpen]);
-  if (!tried) return null;
+  const places = new Set(tried?.places);
+  for (const { headers, query, body } of samples) {
+    addPlaces(places, { rawHeaders: Object.entries(headers).flat(), search: query }, tryParseJson(body) as Json);
+  }
+  const offered = (
+    <datalist id={placesId}>
+      {[...places].map((place) => (
+        <option key={place} value={place} />
+      ))}
+    </datalist>
+  );
+  if (!tried) return offered;
   const reasons = tried.not.map(({ why }) => formatFilterReason(why, node._));
   const counts = [...new Set(reasons)].map((reason) => [reason, reasons.filter((each) => each === reason).length]);
   const isShown = tried.of > 0 && events.length + conditions.length > 0;
   return (
     <>
-      <datalist id={placesId}>
-        {tried.places.map((place) => (
-          <option key={place} value={place} />
-        ))}
-      </datalist>
+      {offered}
       {isShown && <div>{node._("filter.tried", { passing: String(tried.passing), of: String(tried.of) })}</div>}
       {isShown && (
         <ul class="webhook-trigger-points">
@@ -254,6 +261,42 @@ function Tried({ node, values: { events, conditions } }: FormState) {
       )}
     </>
   );
+}
+
+/** Whether the section is open, so that the runtime is asked for what it shows. */
+function useOpenSection(): boolean {
+  const [isOpen, setOpen] = useState(false);
+  useLayoutEffect(() => {
+    const section = $("#webhook-trigger-section-filter");
+    const read = () => setOpen(section.prop("open") as boolean);
+    section.on("toggle", read);
+    read();
+  }, []);
+  return isOpen;
+}
+
+const noSamples: Promise<readonly Sample[]> = Promise.resolve([]);
+const asked = new Map<string, Promise<readonly Sample[]>>();
+
+/** Both parts of the section show them. */
+function askOnce(sender: string): Promise<readonly Sample[]> {
+  const answer = asked.get(sender) ?? askForSamples(sender);
+  asked.set(sender, answer);
+  return answer.catch(() => {
+    asked.delete(sender);
+    return [];
+  });
+}
+
+/** What the sender sends, by its documentation: it is offered before its first request. */
+function useSamples(sender: string, isOpen: boolean): readonly Sample[] {
+  const [samples, setSamples] = useState<readonly Sample[]>([]);
+  useEffect(() => {
+    let isCurrent = true;
+    void (isOpen ? askOnce(sender) : noSamples).then((found) => isCurrent && setSamples(found));
+    return () => void (isCurrent = false);
+  }, [sender, isOpen]);
+  return samples;
 }
 
 /** The events of the deliveries that are stored. Without permission, there are none. */
