@@ -660,7 +660,8 @@ function testQueue(engine: QueueEngine): void {
 
     it("removes a thousand in one go", async () => {
       await queue.pause("n");
-      await add(...Array.from({ length: 1001 }, (_, index) => `${index}`));
+      // A busy server answers a thousand at a time too late.
+      for (let part = 0; part < 11; part++) await add(...Array.from({ length: 91 }, (_, index) => `${part}-${index}`));
       (await queue.removeAll({ state: "queued" })).should.equal(1001);
       (await queue.counts("n")).should.eql({});
     });
