@@ -25,6 +25,7 @@ describe("the section Filter of the form", () => {
     webhook("shared", "/shared", { ...github, events: ["issue*", "push"], outputPerEvent: true, outputs: 2 }),
     webhook("any", "/any", { events: ["push"] }),
     webhook("tried", "/tried", { conditions: [{ place: "json:n", operator: "above", value: 1 }] }),
+    webhook("fresh", "/fresh", { conditions: [{ place: "json:n", operator: "above", value: 1 }] }),
     webhook("written", "/written", { ...github, conditions: { place: "event", operator: "exists" } }),
     ...["one", "two", "three"].map((id) => ({ id, type: "sink", wires: [] })),
   );
@@ -141,6 +142,7 @@ describe("the section Filter of the form", () => {
       ["header", "X-Kind", "header:X-Kind"],
       ["written", "${PLACE}", "${PLACE}"],
       ["json", "query:room", "query:room"],
+      ["json", "msg.payload.order.total", "json:order.total"],
       ["body", "", "body"],
     ] as const) {
       await editor().edit("new");
@@ -207,6 +209,23 @@ describe("the section Filter of the form", () => {
     await tried.locator("li").first().waitFor({ state: "detached" });
     await editor().done();
     should(await editor().saved("tried", "conditions")).match([{}, { place: "json:customer.country", value: "FR" }]);
+  });
+
+  it("tries the filter again when another request has come, once for each", async () => {
+    let asked = 0;
+    const isTrial = (url: string) => url.endsWith("/fresh/filter");
+    editor().page.on("request", (request) => isTrial(request.url()) && asked++);
+    const opened = editor().page.waitForResponse((response) => isTrial(response.url()));
+    await editor().edit("fresh");
+    await opened;
+    for (const of of ["1", "2"]) {
+      (await editor().sendTest()).should.equal(catalogText("testRequest.filtered", { status: "200" }));
+      await editor()
+        .part("tried")
+        .getByText(text("tried", { passing: "0", of }))
+        .waitFor();
+    }
+    asked.should.equal(3);
   });
 
   it("offers the events and the places of what the sender sends, before its first request", async () => {

@@ -105,10 +105,11 @@ function fillCondition(node: WebhookNode, row: JQuery, { place, operator, value 
   const wanted = $("<input>", { ...look, class: "webhook-trigger-value", value: text(value), ...label("value") });
   row.append(placeInput, choice, wanted);
   placeInput.typedInput({ types: placeTypes(node), default: kind }).on("change", () => {
-    // Written out, as in the documentation.
-    const [, known] = /^json:((?:json|header|query):.+)$/.exec(placeInput.typedInput("value")) ?? [];
-    if (known === undefined) return;
-    const [wantedKind, wantedName] = splitPlace(known);
+    // Written out, as in the documentation or in a function node.
+    const [, known, member] =
+      /^json:(?:((?:json|header|query):.+)|msg\.payload\.(.+))$/.exec(placeInput.typedInput("value")) ?? [];
+    if (known === undefined && member === undefined) return;
+    const [wantedKind, wantedName] = splitPlace(known ?? `json:${member}`);
     placeInput.typedInput("type", wantedKind);
     placeInput.typedInput("value", wantedName);
   });
@@ -208,28 +209,34 @@ function Offers({ node, values, report }: FormState) {
 }
 
 /**
- * What the filter would do with the last requests, while its section is open. Without permission, or for a node that is
- * not deployed, nothing is known; values of the environment are known to the runtime alone.
+ * What the filter would do with the last requests, while its section is open: tried again as it is typed, and as requests
+ * come. Without permission, or for a node that is not deployed, nothing is known; values of the environment are known to
+ * the runtime alone.
  */
-function Tried({ node, values: { sender, events, conditions } }: FormState) {
+function Tried({ node, values: { sender, events, conditions }, report: { accepted, filtered = 0 } }: FormState) {
   const [tried, setTried] = useState<DryRun>();
   const isOpen = useOpenSection();
   const samples = useSamples(sender, isOpen);
   const asking = useRef<Promise<void>>(Promise.resolve());
-  const filter = JSON.stringify({ events, conditions });
+  const isAsked = isOpen && accepted !== undefined;
+  const filter = JSON.stringify({ isAsked, events, conditions });
+  const wanted = useRef(filter);
+  wanted.current = filter;
   useEffect(() => {
-    let isCurrent = isOpen;
+    let isLast = true;
     const ask = async () => {
-      const result = isCurrent ? await tryFilter(node.id, { events, conditions }).catch(() => undefined) : undefined;
-      if (isCurrent) setTried(result);
+      if (!isLast) return;
+      const result = isAsked ? await tryFilter(node.id, { events, conditions }).catch(() => undefined) : undefined;
+      // Where requests come all the time, it is not the last one, but still what would become of them.
+      if (wanted.current === filter) setTried(result);
     };
     // One after the other.
     const timer = setTimeout(() => void (asking.current = asking.current.then(ask)), typingMs);
     return () => {
-      isCurrent = false;
+      isLast = false;
       clearTimeout(timer);
     };
-  }, [filter, isOpen]);
+  }, [filter, accepted, filtered]);
   const places = new Set(tried?.places);
   for (const { headers, query, body } of samples) {
     addPlaces(places, { rawHeaders: Object.entries(headers).flat(), search: query }, tryParseJson(body) as Json);
