@@ -27,8 +27,8 @@ describe("the box with what to give to the sender", () => {
   beforeEach(() => editor().edit("edited"));
 
   const text = async (note: "seen" | "yours" | "closed") => (await editor().note(note).innerText()).trim();
-  const replacing = (placeholder: string, button: string) =>
-    catalogText("handover.replace", { placeholder: catalogText(`testRequest.${placeholder}`), button: catalogText(`make.${button}`) });
+  const replacing = (placeholder: string, button: string, key = "replace") =>
+    catalogText(`handover.${key}`, { placeholder: catalogText(`testRequest.${placeholder}`), button: catalogText(`make.${button}`) });
   /** Opens the form anew, with another setting. */
   const reopen = async (...setting: Parameters<Editor["set"]>) => {
     await editor().cancel();
@@ -80,7 +80,7 @@ describe("the box with what to give to the sender", () => {
     (await editor().copyGiven("url")).should.equal(`${nodeRed().node("/edited")}?state=${placeholder}`);
     await editor().enter({ sender: "custom" });
     (await editor().copyGiven("secret")).should.equal(catalogText("testRequest.secretPlaceholder"));
-    (await text("yours")).should.equal(replacing("secretPlaceholder", "secret"));
+    (await text("yours")).should.equal(replacing("secretPlaceholder", "secret", "missing"));
   });
 
   it("says to copy in time what Node-RED will not show again, and not what the sender shows", async () => {

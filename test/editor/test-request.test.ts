@@ -162,12 +162,13 @@ describe("a test request from the form", () => {
   it("has a placeholder in the line for a terminal where the token is not known, and says so", async () => {
     const placeholder = catalogText("testRequest.placeholder");
     const replace = catalogText("handover.replace", { placeholder, button: catalogText("make.token") });
+    const missing = catalogText("handover.missing", { placeholder, button: catalogText("make.token") });
     const take = catalogText("handover.fromEnvironment", { placeholder, variable: "${TOKEN}" });
     for (const [id, entered, expected] of [
-      ["tokenless", {}, replace],
+      ["tokenless", {}, missing],
       ["orders", {}, replace],
       ["orders", { token: "${TOKEN}" }, take],
-      ["orders", { token: "short" }, replace],
+      ["orders", { token: "short" }, missing],
     ] as const) {
       await editor().edit(id);
       await editor().enter(entered);

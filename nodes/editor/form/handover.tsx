@@ -17,6 +17,7 @@ import {
   findTokenPlace,
   type FormState,
   input,
+  keptPassword,
   roots,
   type WebhookNode,
 } from "./form-state";
@@ -162,8 +163,8 @@ function describeMissing(state: FormState, texts: readonly string[]): string {
     const isMissing = used.has(name) && credentialToGive(state, name) === undefined;
     if (!isMissing || !texts.some((each) => each.includes(placeholder))) continue;
     const [variable, button] = [credentials[name], node._(`make.${name}`)];
-    const isFromEnvironment = isEnvironmentValue(variable);
-    const text = node._(`handover.${isFromEnvironment ? "fromEnvironment" : "replace"}`, {
+    const unsaved = isEnvironmentValue(variable) ? "fromEnvironment" : "missing";
+    const text = node._(`handover.${variable === keptPassword ? "replace" : unsaved}`, {
       placeholder,
       variable,
       button,
