@@ -89,6 +89,11 @@ describe("the tab of deliveries", () => {
     await show([again, { ...again, id: "paused", pause: "manual" }]);
     await tab.row(`${state("retrying")} 3/10`).nth(1).waitFor();
     (await tab.rows.locator(".webhook-deliveries-what").first().innerText()).should.equal(failure.error);
+    await tab.element.evaluate((element) => element.setAttribute("style", "width: 300px"));
+    const width = async (part: string) => (await boxOf(tab.rows.first().locator(`.webhook-deliveries-${part}`))).width;
+    (await width("word")).should.be.belowOrEqual(40);
+    (await width("node")).should.be.above(30);
+    await tab.element.evaluate((element) => element.removeAttribute("style"));
   });
 
   it("filters by node, state and text, also by a node that was deleted", async () => {

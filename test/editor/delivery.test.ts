@@ -235,8 +235,15 @@ describe("a delivery in the sidebar", () => {
     await paused.getByRole("button", { name: text("stopRetrying"), exact: true }).waitFor();
     (await paused.getByRole("button", { name: text("retryNow"), exact: true }).count()).should.equal(0);
     const shown = await open(retrying);
+    const next = shown.getByText(text("noReplay.retryingAt", { time: "" }).slice(0, -1));
+    await next.waitFor();
     await press(shown, "retryNow");
     await result(shown, text("retried"));
+    (await next.isVisible()).should.be.false();
+    runtime.deliveries = runtime.deliveries.map((each) => ({ ...each, nextAt: at + 60_000 }));
+    await tab.publish();
+    await next.waitFor();
+    (await shown.locator(".webhook-delivery-result").innerText()).should.equal("");
     runtime.failing.set(failed.id, 409);
     await press(shown, "retryNow");
     await result(shown, `${catalogText("retry.notRetrying")}.`);

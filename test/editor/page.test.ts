@@ -278,8 +278,11 @@ describe("the page of deliveries", () => {
         return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
       };
       const expectToFit = async () => {
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        wide.should.be.belowOrEqual(0);
+        const beyond = await page.evaluate(() => {
+          const { scrollWidth, scrollHeight } = document.documentElement;
+          return { wide: scrollWidth - innerWidth, high: scrollHeight - innerHeight };
+        });
+        beyond.should.eql({ wide: 0, high: 0 });
       };
       await page.setViewportSize({ width: 360, height: 700 });
       for (const colorScheme of ["light", "dark"] as const) {

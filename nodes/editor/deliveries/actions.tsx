@@ -17,29 +17,33 @@ interface Result {
   readonly icon: string;
   readonly said: string;
   readonly verdict: "good" | "bad" | "";
+  /** Of the attempt that it is about: once another is due, it is not true any more. */
+  readonly attempt?: string | undefined;
 }
 
 /** A button: its icon, its text in the message catalog, and what it does. */
 type Action = readonly [icon: string, key: string, press: () => unknown, more?: Partial<ButtonProps>];
 
 export function DeliveryActions({ detail, store }: { detail: Detail; store: DeliveriesStore }) {
-  const { id, at, node, body, state, pause } = detail;
+  const { id, at, node, body, state, nextAt, pause } = detail;
   const { findNode, prepareNode, useInTest, mayWrite, roots, copy } = host();
   const [result, setResult] = useState<Result>();
   const [isChanging, setChanging] = useState(false);
   const isBusy = useRef(false);
   const change = useRef<HTMLButtonElement>(null);
-  const succeed = (said: string) => setResult({ icon: "fa-check", said, verdict: "good" });
+  const due = `${state} ${String(nextAt)}`;
+  const shown = result?.attempt === undefined || result.attempt === due ? result : undefined;
+  const succeed = (said: string, attempt?: string) => setResult({ icon: "fa-check", said, verdict: "good", attempt });
   const fail = (said: string) => setResult({ icon: "fa-times", said, verdict: "bad" });
 
   /** Does what a button says, and says what came of it. */
-  const act = async (work: () => Promise<string>) => {
+  const act = async (work: () => Promise<string>, attempt?: string) => {
     // A second click would start the flow twice.
     if (isBusy.current) return;
     isBusy.current = true;
     setResult({ icon: "fa-spinner fa-spin", said: text("testRequest.sending"), verdict: "" });
     try {
-      succeed(await work());
+      succeed(await work(), attempt);
     } catch (error) {
       fail(failureText(error));
     }
@@ -48,11 +52,14 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
   const start = (changed?: { payload: unknown }) =>
     act(async () => text("delivery.replayed", { id: (await replay(id, changed)).id }));
   const retry = (how: "retry" | "stop", key: string) =>
-    act(async () => {
-      await changeRetry(id, how);
-      store.renew();
-      return text(key);
-    });
+    act(
+      async () => {
+        await changeRetry(id, how);
+        store.renew();
+        return text(key);
+      },
+      how === "retry" ? due : undefined,
+    );
   const leaveChange = () => {
     setChanging(false);
     change.current?.focus();
@@ -103,7 +110,8 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
     node !== null && ["fa-filter", "delivery.onlyNode", () => store.filterBy({ node })],
     mayWrite() && state !== "running" && ["fa-trash", "delivery.delete", remove],
   ];
-  const obstacle = isReplayable(state) ? "" : describeReplayReason(detail);
+  // The result of a retry says when the next attempt is.
+  const obstacle = isReplayable(state) || shown?.attempt !== undefined ? "" : describeReplayReason(detail);
   const said = obstacle || (mayWrite() ? "" : text("delivery.forbidden"));
   return (
     <div class="webhook-delivery-actions">
@@ -120,10 +128,10 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
       </div>
       {said && <Note>{said}</Note>}
       {isChanging && <ChangeForm detail={detail} send={(payload) => void start({ payload })} cancel={leaveChange} />}
-      <div class="webhook-delivery-result" role="status" data-verdict={result?.verdict}>
-        {result && (
+      <div class="webhook-delivery-result" role="status" data-verdict={shown?.verdict}>
+        {shown && (
           <>
-            <Icon name={result.icon} /> <span>{result.said}</span>
+            <Icon name={shown.icon} /> <span>{shown.said}</span>
           </>
         )}
       </div>

@@ -76,10 +76,14 @@ export function Definitions({ rows }: { rows: readonly DefinitionRow[] }) {
 export function State({ delivery: { state, replayedBy, attempt, maxAttempts } }: { delivery: Summary }) {
   const count =
     state === "retrying" && maxAttempts !== null ? ` ${numberText(attempt)}/${numberText(maxAttempts)}` : "";
+  const word = text(`tab.state.${replayedBy === null ? state : "replayed"}`);
   return (
     <>
       <Icon name={replayedBy === null ? stateIcons[state] : "fa-repeat"} />{" "}
-      <span>{text(`tab.state.${replayedBy === null ? state : "replayed"}`) + count}</span>
+      <span>
+        {count === "" ? word : <span class="webhook-deliveries-word">{word}</span>}
+        {count}
+      </span>
     </>
   );
 }
