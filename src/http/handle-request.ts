@@ -90,11 +90,16 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
     if (isCredentialRemoved(authenticator, arrived.request)) {
       return refuse(arrived, endpoint, authenticator.missing, { body });
     }
-    if (isPreview(arrived)) return sendReply(arrived.request, arrived.response, noContent);
+    if (isPreview(arrived)) {
+      hideCredential(arrived, endpoint);
+      return sendReply(arrived.request, arrived.response, noContent);
+    }
     const isSignedTest = authenticator.isSignedTest(arrived.head);
     const authenticated: Authenticated = isSignedTest ? { ...verdict, isTest: true } : verdict;
     const problem = await accept(arrived, received, authenticated, services);
-    if (problem) refuse(arrived, findCurrent(), problem, { body });
+    if (!problem) return;
+    hideCredential(arrived, endpoint);
+    refuse(arrived, findCurrent(), problem, { body });
   } catch (cause) {
     refuse(arrived, findCurrent(), problems.unforeseen, { body, cause });
   }
@@ -248,7 +253,7 @@ async function deliver(decoded: Decoded, decision: Decision, services: Services)
     // The sender will try again.
     if (hasGone(decoded.arrived)) return undefined;
     const accepted = describeAccepted(decoded, decision);
-    hideCredential(decoded);
+    hideCredential(decoded.arrived, decoded.endpoint);
     if (found?.isFirst === false) return replyToDuplicate(accepted, found);
     if (decoded.arrived.response.headersSent) throw new ReasonError("answered");
     const problem = await startFlow(accepted, services);
@@ -260,7 +265,7 @@ async function deliver(decoded: Decoded, decision: Decision, services: Services)
 }
 
 /** Removes the credential where others may see it: the flow, and access logs in front, which write the URL with the reply. */
-function hideCredential({ arrived: { request }, endpoint: { config, authenticator } }: Decoded): void {
+function hideCredential({ request }: Arrived, { config, authenticator }: Endpoint): void {
   if (config.reply.by === "flow" || authenticator.parameter !== undefined) removeCredential(request, authenticator);
 }
 
@@ -391,9 +396,10 @@ function replyToFiltered(decoded: Decoded, { events: [event], id }: SenderDelive
   const { arrived, endpoint, sent } = decoded;
   const { request, response, startedAt } = arrived;
   const reply = composeSuccess(endpoint, sent.isTest, { status: "filtered" });
+  const message = { req: describeSent(decoded), webhook: describeWebhook(decoded, event, id) };
+  hideCredential(arrived, endpoint);
   sendReply(request, response, reply);
   const replied = { status: response.statusCode, milliseconds: performance.now() - startedAt };
-  const message = { req: describeSent(decoded), webhook: describeWebhook(decoded, event, id) };
   endpoint.recorder?.addFiltered(message, sent, { ...replied, ...noteReply(reply.body), why });
   const isSecret = endpoint.authenticator.redactor.contains(event ?? "");
   endpoint.outcomes.emit("filtered", { node: endpoint.node.id, event: isSecret ? undefined : event });
