@@ -1,20 +1,11 @@
 // Deliveries as the editor shows them.
 
-import { constants } from "node:buffer";
-import { redactHeaders, redactJson, redactQuery, redactRanges } from "../auth/redactor";
-import {
-  type Delivery,
-  isPacked,
-  type Pause,
-  readEvent,
-  type State,
-  type StoredDelivery,
-} from "../deliveries/delivery";
+import { redactHeaders, redactQuery } from "../auth/redactor";
+import { type Delivery, type Pause, readEvent, type State, type StoredDelivery } from "../deliveries/delivery";
+import { redactStored } from "../deliveries/record";
 import { findFailure, maxShownBytes } from "../deliveries/states";
-import { decodeContent } from "../request/body";
 import { decodeIfText } from "../request/decode";
-import { parseJson } from "../request/json";
-import { Problem, problems } from "../request/problem";
+import { type Problem, problems } from "../request/problem";
 import { toObject } from "../request/head";
 import {
   type DeliveryReason,
@@ -57,14 +48,14 @@ export function summarize(delivery: Delivery, { translate, paused }: SummaryOpti
 
 export async function describeDelivery(stored: StoredDelivery, means: SummaryOptions): Promise<Detail> {
   const { delivery, attempts } = stored;
-  const { head } = delivery;
   const summary = summarize(delivery, means);
-  const body = await redactBody(stored);
+  const shown = await redactStored(stored);
+  const { head } = shown.delivery;
   return {
     ...summary,
-    headers: redactHeaders(body.isUnpacked ? withoutCodings(head.headers) : head.headers),
+    headers: redactHeaders(head.headers),
     query: redactQuery(toObject(new URLSearchParams(head.search))),
-    body: showBody(delivery, body.bytes),
+    body: showBody(delivery, shown.body),
     isJson: delivery.isJson ?? false,
     answer: decodeReply(delivery, summary),
     // The first attempt is stored when it has ended.
@@ -83,26 +74,6 @@ function explainState(delivery: Delivery): DeliveryReason | null {
   if (state === "succeeded") return null;
   const failure = error ?? findFailure(delivery);
   return failure === undefined ? null : { problem: null, reasons: [], looksLike: null, error: failure };
-}
-
-/** The body without its secrets; a packed one that has some is unpacked. */
-async function redactBody({ delivery, body }: StoredDelivery): Promise<{ bytes: Buffer; isUnpacked: boolean }> {
-  const { hidden, head } = delivery;
-  if (!hidden || body.length === 0) return { bytes: body, isUnpacked: false };
-  // It was unpacked before, within the limit of its node.
-  const isUnpacked = isPacked(delivery);
-  const bytes = isUnpacked
-    ? await decodeContent(body, String(head.headers[codings]), constants.MAX_LENGTH, undefined)
-    : body;
-  if (bytes instanceof Problem) return { bytes: Buffer.alloc(0), isUnpacked };
-  const isJson = !(parseJson(bytes.toString()) instanceof Problem);
-  return { bytes: isJson ? redactJson(bytes, hidden) : redactRanges(bytes, hidden), isUnpacked };
-}
-
-const codings = "content-encoding";
-
-function withoutCodings(headers: Delivery["head"]["headers"]): Delivery["head"]["headers"] {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== codings));
 }
 
 function showBody({ size }: Delivery, body: Buffer): ShownBody {

@@ -161,9 +161,15 @@ export class MemoryList implements DeliveryList {
 const done = Promise.resolve();
 
 /** Bytes, approximately. */
-function measure({ head, webhook, answer = "", error = "" }: Delivery, { buffer }: Buffer): number {
+function measure({ head, webhook, answer = "", error = "", why }: Delivery, { buffer }: Buffer): number {
   const { event = "", id = "", claims } = webhook ?? {};
-  const told = event.length + id.length + (claims ? JSON.stringify(claims).length : 0) + answer.length + error.length;
+  const told =
+    event.length +
+    id.length +
+    (claims ? JSON.stringify(claims).length : 0) +
+    answer.length +
+    error.length +
+    (why?.found?.length ?? 0);
   let fields = head.path.length + head.search.length;
   for (const name in head.headers) fields += name.length + String(head.headers[name]).length;
   return frameBytes + buffer.byteLength + told + fields;

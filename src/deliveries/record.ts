@@ -1,11 +1,14 @@
 // Makes a stored delivery of a request, and a message of a stored delivery.
 
-import type { Redactor } from "../auth/redactor";
+import { constants } from "node:buffer";
+import { type ByteRange, redactJson, redactRanges, type Redactor } from "../auth/redactor";
+import { decodeContent } from "../request/body";
 import { type Content, DecodedBody } from "../request/decode";
+import { parseJson } from "../request/json";
 import { Problem } from "../request/problem";
 import type { RequestInfo } from "../request/request-info";
 import { toObject } from "../request/head";
-import type { Delivery, IncomingDelivery, StoredDelivery, StoredHead, Webhook } from "./delivery";
+import { type Delivery, type IncomingDelivery, isPacked, type StoredDelivery, type StoredHead, type Webhook } from "./delivery"; // prettier-ignore
 
 /** The request, besides its message. */
 export interface SentRequest {
@@ -154,4 +157,21 @@ export function repeatDelivery(
 
 function asString(field: string | string[] | undefined): string | undefined {
   return field === undefined ? undefined : String(field);
+}
+
+/** A delivery as it is shown, without the secrets in its body; one that is packed and has some is unpacked. */
+export async function redactStored({ delivery, body, attempts }: StoredDelivery): Promise<StoredDelivery> {
+  const { hidden, head } = delivery;
+  if (!hidden || body.length === 0) return { delivery, body, attempts };
+  const { [codings]: coding, ...headers } = head.headers;
+  if (!isPacked(delivery)) return { delivery, body: redactBytes(body, hidden), attempts };
+  // It was unpacked before, within the limit of its node.
+  const bytes = await decodeContent(body, String(coding), constants.MAX_LENGTH, undefined);
+  const shown = bytes instanceof Problem ? Buffer.alloc(0) : redactBytes(bytes, hidden);
+  return { delivery: { ...delivery, head: { ...head, headers } }, body: shown, attempts };
+}
+
+function redactBytes(bytes: Buffer, hidden: readonly ByteRange[]): Buffer {
+  const isJson = !(parseJson(bytes.toString()) instanceof Problem);
+  return isJson ? redactJson(bytes, hidden) : redactRanges(bytes, hidden);
 }

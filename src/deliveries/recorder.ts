@@ -78,9 +78,10 @@ export class DeliveryRecorder {
     sent: SentRequest,
     outcome: Pick<Delivery, "status" | "milliseconds" | "answer" | "why">,
   ): void {
-    const { node, redactor, newId, filtered } = this.#options;
+    const { node, redactor, newId, filtered, keepsReplies } = this.#options;
     const { length } = sent.bytes ?? sent.content.bytes();
-    const keepsBody = this.#options.keepsBodies && length <= maxFilteredBytes;
+    // No guaranteed delivery: its body is kept only where those of others are, as replies.
+    const keepsBody = keepsReplies && length <= maxFilteredBytes;
     const { delivery, body } = recordRequest(node, redactor, { id: newId(), ...message }, sent, keepsBody);
     const whole = { ...delivery, ...this.#withoutAnswer(outcome), state: "filtered" as const, attempt: 0 };
     this.#settle(filtered.add(whole, keepsBody ? body : nothing));

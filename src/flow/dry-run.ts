@@ -1,14 +1,15 @@
 // Tries a filter on the last requests of a node, as one types it.
 
 import { setTimeout as wait } from "node:timers/promises";
+import { redactHeaders, redactQuery, type ShownValues } from "../auth/redactor";
 import { readSenderDelivery, RequestValues } from "../auth/request-values";
 import type { WebhookConfig } from "../config/parse";
 import { type Delivery, type FilterReason, finished, type StoredDelivery, unfinished } from "../deliveries/delivery";
 import { findDelivery, listPage } from "../deliveries/lists";
 import { compareByAge, type DeliveryList } from "../deliveries/queue";
-import { lacksBody, restoreBody } from "../deliveries/record";
+import { lacksBody, redactStored, restoreBody } from "../deliveries/record";
 import { startsFlow } from "../deliveries/states";
-import type { RequestHead } from "../request/head";
+import { type RequestHead, toObject } from "../request/head";
 import { readJson } from "../request/json";
 import { addPlaces } from "../request/places";
 import { Problem } from "../request/problem";
@@ -31,12 +32,21 @@ export interface DryRun {
   readonly places: readonly string[];
 }
 
+let last: Promise<unknown> = Promise.resolve();
+
 /**
- * Bodies are decoded one after the other, with pauses. Those that were not kept are left out.
+ * Tried on what is shown of the requests: who may only read must not find secrets out by conditions. Bodies are decoded
+ * one after the other, with pauses, and one filter is tried at a time. Those that were not kept are left out.
  *
  * @throws {StoreError}
  */
-export async function tryFilter(
+export function tryFilter(...asked: Parameters<typeof tryNow>): Promise<DryRun> {
+  const next = last.then(() => tryNow(...asked));
+  last = next.catch(() => undefined);
+  return next;
+}
+
+async function tryNow(
   endpoint: Endpoint,
   lists: readonly DeliveryList[],
   filter: Pick<WebhookConfig, "events" | "conditions">,
@@ -57,7 +67,17 @@ export async function tryFilter(
     const result = filterRequest(filter, read, endpoint.authenticator.redactor);
     if ("why" in result) not.push({ id, why: result.why });
   }
-  return { of, passing: of - not.length, not, places: [...places] };
+  const { redactor } = endpoint.authenticator;
+  const shown = [...places].filter((place) => !redactor.contains(place));
+  return { of, passing: of - not.length, not, places: shown };
+}
+
+/** Names and values, but for what is masked where it is shown. */
+function withoutMasked(values: ShownValues, redact: typeof redactHeaders): [name: string, value: string][] {
+  const shown = redact(values);
+  return Object.entries(values)
+    .filter(([name, value]) => JSON.stringify(shown[name]) === JSON.stringify(value))
+    .flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, each]));
 }
 
 /** The newest first. */
@@ -71,12 +91,14 @@ async function listTried(lists: readonly DeliveryList[], node: string): Promise<
 /** @returns nothing where its body is not there, or cannot be read */
 async function readStored({ sender, config, maxBodyBytes }: Endpoint, stored: StoredDelivery) {
   if (lacksBody(stored)) return undefined;
-  const { method, search, headers } = stored.delivery.head;
-  const rawHeaders = Object.entries(headers).flatMap(([name, values]) =>
-    [values].flat().flatMap((value) => [name, value]),
-  );
-  const head: RequestHead = { method, search, rawHeaders };
-  const body = restoreBody(stored);
+  const shown = await redactStored(stored);
+  const { method, search, headers } = shown.delivery.head;
+  const head: RequestHead = {
+    method,
+    search: String(new URLSearchParams(withoutMasked(toObject(new URLSearchParams(search)), redactQuery))),
+    rawHeaders: withoutMasked(headers, redactHeaders).flat(),
+  };
+  const body = restoreBody(shown);
   const content = await body.decode(maxBodyBytes);
   if (content instanceof Problem) return undefined;
   const events = sender ? readSenderDelivery(sender.row, new RequestValues(head, body)).events : [];

@@ -46,13 +46,15 @@ export function filterRequest(
   const events: ReadonlySet<string | undefined> = new Set(request.events.length > 0 ? request.events : [undefined]);
   let json: [Json | undefined] | undefined;
   const read = () => (json ??= [readJson(request.payload())])[0];
+  let whole: string | undefined;
+  const text = () => (whole ??= request.text());
   let passing = [...events].filter((event) => wanted.length === 0 || findEvent(wanted, event) !== -1);
   if (passing.length === 0) return stop("event", "listed", wanted.join(", "), request.events);
   for (const condition of conditions) {
     const { place, operator, value } = condition;
     const isEvent = place === "event";
     const before = passing;
-    const values = isEvent ? before : readPlace(place, request, read);
+    const values = isEvent ? before : readPlace(place, { head: request.head, text }, read);
     if (isEvent) passing = before.filter((event) => holds(condition, event === undefined ? [] : [event]));
     else if (!holdsAtPlace(condition, values)) passing = [];
     if (passing.length === 0) return stop(place, operator, value, values);
@@ -74,7 +76,8 @@ function describeFound(place: string, values: readonly unknown[], redactor: Pick
     .slice(0, maxFound)
     .map((value) => redactor.redact(describeValue(value).slice(0, maxSearchedLength)));
   if (texts.length === 0) return null;
-  const found = texts.join(", ").slice(0, maxFoundLength);
+  // A copy: a part of a string keeps the whole of it in memory.
+  const found = Buffer.from(texts.join(", ").slice(0, maxFoundLength)).toString();
   const masked =
     kind === "header" ? redactHeaders({ [name]: found }) : kind === "query" ? redactQuery({ [name]: found }) : {};
   return String(masked[name] ?? found);
@@ -104,7 +107,7 @@ function isForEach(place: string): boolean {
 /** Texts, or values of JSON; several for a repeated header field or parameter. */
 function readPlace(
   place: string,
-  { head, text }: FilterRequest,
+  { head, text }: Pick<FilterRequest, "head" | "text">,
   readPayload: () => Json | undefined,
 ): readonly unknown[] {
   if (place === "body") return [text()];

@@ -118,6 +118,7 @@ function rowsOf({ accepted, refused, running, retrying, all }: Met): Row[] {
       { id: "cold", body: { events: [], conditions: [{ place: "body", operator: "missing" }] } },
     ],
     ["post {node}/filter", 400, { id: "cold", body: { events: ["${EVENT}"], conditions: [] } }],
+    ["post {node}/filter", 400, { id: "cold", body: { events: ["x".repeat(10_000)], conditions: [] } }],
     ["post {node}/filter", 404, { body: { events: [], conditions: [] } }],
     ["post {node}/secret", 200, { id: "notion" }],
     ["post {node}/secret", 404, { id: "notion" }],

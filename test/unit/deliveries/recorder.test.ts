@@ -81,6 +81,16 @@ describe("the recorder of deliveries", () => {
     });
   });
 
+  it("keeps the body of a filtered request where those of others are kept, also with guaranteed delivery", async () => {
+    for (const [keepsReplies, length] of [[true, bytes.length], [false, 0]] as const) {
+      const { head } = delivered("");
+      const req = { ...head, url: head.path, query: {}, headers: {} };
+      const sent = { content: { value: {}, bytes: () => bytes }, bytes, isTest: false };
+      open(memory, { keepsBodies: true, keepsReplies }).addFiltered({ req, webhook: { credential: "first" } }, sent, {});
+      should((await memory.find(`refused ${ids}`))?.body.length).equal(length);
+    }
+  }); // prettier-ignore
+
   it("notes so many refused requests and handshakes a second, and finds out why only of these", async () => {
     const recorder = open();
     const request = { head: { method: "POST", rawHeaders: ["X-Token", secret, "Host", "h"], search: "?a=1" }, at: 5, ip: "::ffff:192.0.2.1" };
