@@ -177,11 +177,13 @@ async function send(
 /** The path of the app for HTTP nodes. A router in front may remove a prefix, which only the editor knows. */
 function getNodeRoot(RED: NodeAPI, askedUrl: string): string {
   const { httpAdmin, httpNode } = RED;
-  const mount = askedUrl.slice(0, askedUrl.lastIndexOf("/webhook-trigger/"));
+  const [path = ""] = askedUrl.split(/[?#]/, 1);
+  // Express matches paths in any letter case.
+  const mount = path.replace(/\/webhook-trigger\/[^/]+\/test\/?$/i, "");
   const roots = getRoots(RED);
   // Routes of nodes are in an app inside the admin app.
   const admin = findRoot(getParent(httpAdmin) ?? httpAdmin, roots.admin);
-  const prefix = mount.endsWith(admin) ? mount.slice(0, mount.length - admin.length) : "";
+  const prefix = mount.toLowerCase().endsWith(admin.toLowerCase()) ? mount.slice(0, mount.length - admin.length) : "";
   return (prefix.startsWith("/") ? prefix : "") + findRoot(httpNode, roots.node);
 }
 

@@ -124,6 +124,25 @@ describe("a test request", () => {
   });
 });
 
+describe("a test request that is asked for by another spelling of its address", () => {
+  const nodeRed = useNodeRed({
+    flow: tab(...placed, webhook("webhook-trigger", "/same-name")),
+    settings: roots.equal,
+  });
+
+  it("goes to the endpoint of its node", async () => {
+    for (const path of [
+      "/webhook-trigger/by-header/test?x=/webhook-trigger/",
+      "/webhook-trigger/by-header/test?x=/webhook-trigger/by-header/test",
+      "/WEBHOOK-TRIGGER/by-header/TEST/",
+      "/webhook-trigger/webhook-trigger/test",
+    ]) {
+      const { json } = await command(nodeRed().admin(path));
+      should([path, json]).have.propertyByPath("1", "outcome").equal("accepted");
+    }
+  });
+});
+
 describe("a test request behind middleware", () => {
   const paths = ["guarded", "refused", "answered-in-front", "hidden", "robbed", "held"];
   const flow = tab(...paths.map((id) => webhook(id, `/${id}`)));
