@@ -2,7 +2,8 @@
 
 import { DecodedBody } from "../request/decode";
 import { findParameters, type RequestHead } from "../request/head";
-import { tryParseJson } from "../config/values";
+import { parseJson } from "../request/json";
+import { Problem } from "../request/problem";
 import { withMember } from "./present";
 import { RequestValues } from "./request-values";
 import type { Source } from "./senders/sender";
@@ -31,7 +32,7 @@ export function readOutgoing(request: OutgoingRequest): RequestValues {
  * Sets the value at a place, where senders have ids, times and signatures. A member keeps its type.
  *
  * @param source of a header field, a parameter or a member; with `*`, of each element
- * @returns the same request where the body has no such place
+ * @returns the same request where the body has no such place, or is deeper than the node accepts
  */
 export function setValue(request: OutgoingRequest, source: Source, value: string): OutgoingRequest {
   const [, from = "", name = ""] = /^(\w+[?!]?):([^]*)$/.exec(source) ?? [];
@@ -47,9 +48,10 @@ export function setValue(request: OutgoingRequest, source: Source, value: string
       return { ...request, body: Buffer.from(setParameter(request.body.toString(), name, value)) };
     }
     case "json": {
-      const json = tryParseJson(request.body.toString());
+      const json = parseJson(request.body.toString());
       const isInList = /^(?:\*|\d+)(?:\.|$)/.test(name);
-      if (typeof json !== "object" || json === null || Array.isArray(json) !== isInList) return request;
+      if (typeof json !== "object" || json === null || json instanceof Problem || Array.isArray(json) !== isInList)
+        return request;
       const [earlier] = readOutgoing(request).values(source);
       const isNumber = typeof earlier !== "string" && /^[1-9]\d{0,14}$/.test(value);
       const changed = withMember(json, name.split("."), isNumber ? Number(value) : value);

@@ -87,6 +87,7 @@ describe("a test request that a user writes", () => {
     webhook("jwt", "/jwt", {
       ...{ verificationMethod: "jwt", keySource: "secret", issuer: "i", audience: "a", credentials: { secret } },
     }),
+    webhook("mailgun", "/mailgun", signature("mailgun", secret)),
     webhook("adyen", "/adyen", signature("adyen", "ab12")),
     webhook("answering", "/answering", signature("github", secret, { reply: "flow", wires: [["echo"]] })),
     webhook("split", "/split", { ...signature("github", secret), events: ["issues", "push"], outputPerEvent: true, outputs: 2, wires: [["sink"], ["sink"]] }),
@@ -171,6 +172,10 @@ describe("a test request that a user writes", () => {
     should(result).eql({
       outcome: "unsignable",
       reasons: [{ key: "missing", values: { place: "notificationItems.*.NotificationRequestItem.pspReference" } }],
+    });
+    const deep = `{"a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
+    should((await test("mailgun", { method: "POST", headers: json, body: deep })).json).containEql({
+      outcome: "unsignable",
     });
   });
 
