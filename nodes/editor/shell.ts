@@ -8,6 +8,15 @@ export function quote(argument: string): string {
   return /["$%`!\\]/.test(argument) ? quoteLiteral(argument) : `"${argument}"`;
 }
 
+/** curl takes brackets and braces for several URLs, and removes dots that are segments of a path. */
+export function listUrlOptions(url: string): string[] {
+  const [path = "", query = ""] = url.replace(/^\w+:\/\/[^/?]*/, "").split(/\?([^]*)/);
+  return [
+    ...(/[[\]{}]/.test(path + query) ? ["--globoff"] : []),
+    ...(/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path) ? ["--path-as-is"] : []),
+  ];
+}
+
 /** For a POSIX shell. */
 export function quoteLiteral(argument: string): string {
   return `'${argument.replaceAll("'", "'\\''")}'`;

@@ -15,6 +15,7 @@ const flow = webhookFlow(
   { id: "query", relativePath: "/query", verificationMethod: "query", returnQueryParams: true },
   { id: "signed", relativePath: "/signed", verificationMethod: "signature", sender: "github", credentials: { secret: "a secret of ours" } },
   { id: "other", relativePath: "/other", name: "Orders" },
+  { id: "device", relativePath: "/devices/:id/state" },
 ); // prettier-ignore
 
 const text = (key: string, values?: Record<string, string>) => catalogText(`delivery.${key}`, values);
@@ -335,6 +336,13 @@ describe("a delivery in the sidebar", () => {
       await setRoot("/");
       astray.should.match(/^curl -X POST "http:\/\/[^/]+\/hooks\/plan\?/);
       met.should.match(/^curl "http:\/\/[^/]+\/hooks\/plain\?/);
+    });
+
+    it("is one request to the same path, where curl would take it for several or another one", async () => {
+      for (const id of ["[1-5]", "{a,b}", "..", "%2e"]) {
+        const line = await copied({ ...done, node: "device", path: `/devices/${id}/state` });
+        should((await pasted(line)).req).have.propertyByPath("params", "id").equal(decodeURIComponent(id));
+      }
     });
 
     it("is JSON where the body is kept as that, whatever was sent", async () => {

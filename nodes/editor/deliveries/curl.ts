@@ -6,7 +6,7 @@ import { placementField, rules, type SavedFields, withDefaults } from "../../../
 import { isEnvironmentValue } from "../../../src/config/values";
 import { findJwtPreset, isSenderId, senders } from "../../../src/auth/senders/table";
 import type { Detail } from "../../../src/admin/summary";
-import { quote, quoteLiteral } from "../shell";
+import { listUrlOptions, quote, quoteLiteral } from "../shell";
 import { text } from "./texts";
 
 /** RFC 9110 §7.6.1, and other fields of the connection, the client or a proxy. */
@@ -24,7 +24,8 @@ export function composeCurl(detail: CurlRequest, url: string, credential: Presen
   const parts = ["curl"];
   if (method === "HEAD") parts.push("--head");
   else if (method !== (hasBody ? "POST" : "GET")) parts.push(`-X ${method}`);
-  parts.push(quote(url + composeSearch(detail, credential.search)));
+  const fullUrl = url + composeSearch(detail, credential.search);
+  parts.push(...listUrlOptions(fullUrl), quote(fullUrl));
   if (credential.user !== undefined) parts.push(`--user ${credential.user}`);
   parts.push(...composeHeaders(detail, credential.headers).map((field) => `-H ${quote(field)}`));
   // A token may contain characters of the shell.

@@ -8,7 +8,7 @@ import { isEnvironmentValue, text } from "../../../src/config/values";
 import { getPatternKey } from "../../../src/request/path-patterns";
 import { findJwtPreset } from "../../../src/auth/senders/table";
 import { docsUrl, type Editor, type EditorNode } from "../node-red";
-import { quote } from "../shell";
+import { listUrlOptions, quote } from "../shell";
 import { credentialToGive, isShown } from "./credentials";
 import {
   findRecipe,
@@ -334,9 +334,11 @@ function composeCommand(state: FormState): string | undefined {
   const { headers = {}, search = "" } = presentation ?? {};
   const [method = ""] = values.methods;
   const isByUrl = method === "GET";
+  const fullUrl = url + (isByUrl ? joinQueries(search, testQuery) : search);
   return [
     method === "POST" || isByUrl ? "curl" : `curl -X ${method}`,
-    quote(url + (isByUrl ? joinQueries(search, testQuery) : search)),
+    ...listUrlOptions(fullUrl),
+    quote(fullUrl),
     ...(isBasic ? [`--user ${quote(`${credentials.user}:${get("password")}`)}`] : []),
     ...Object.entries(headers).map(([field, value]) => `-H ${quote(`${field}: ${value}`)}`),
     ...(isByUrl ? [] : [`--data ${quote(testBody)}`]),
