@@ -2,6 +2,7 @@
 
 import type { OutgoingRequest } from "../auth/outgoing";
 import { makeTestRequest, testQuery } from "../auth/present";
+import { redactHeaders, redactQuery } from "../auth/redactor";
 import { isEncoded, type Sender } from "../auth/senders/sender";
 import { isSenderId, senders } from "../auth/senders/table";
 import { flowMethods } from "../config/fields";
@@ -9,6 +10,8 @@ import type { WebhookConfig } from "../config/parse";
 import { isFieldName, isObject } from "../config/values";
 import { findDelivery } from "../deliveries/lists";
 import type { DeliveryStores } from "../flow/stores";
+import { toObject } from "../request/head";
+import { composeAgain } from "./resend";
 import { BadRequest } from "./routes";
 import { readSamples } from "./samples";
 
@@ -107,13 +110,14 @@ async function composeFromDelivery(
   const found = typeof id === "string" ? await findDelivery(lists, id).catch(() => undefined) : undefined;
   if (found?.stored.delivery.node !== node) return undefined;
   const { delivery, body } = found.stored;
-  const names = [...listFilterFields(config), ...(delivery.isJson ? [] : ["content-type", "content-encoding"])];
-  const fields = Object.entries(delivery.head.headers).filter(([name]) => names.includes(name));
-  const headers = Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
-  if (delivery.isJson) headers["content-type"] = "application/json";
-  const [method = ""] = config.methods;
-  if (method === "GET") return { method, search: delivery.head.search, headers: {}, body: Buffer.alloc(0) };
-  return { method, search: "", headers, body };
+  const { head, isJson = false } = delivery;
+  const query = redactQuery(toObject(new URLSearchParams(head.search)));
+  const again = composeAgain({ ...head, headers: redactHeaders(head.headers), query, isJson }, config.methods);
+  // An event may be in a field whose name is like that of a credential, such as X-Event-Key.
+  const names = listFilterFields(config);
+  const filtered = Object.entries(head.headers).filter(([name]) => names.includes(name) && !(name in again.headers));
+  const headers = { ...again.headers, ...Object.fromEntries(filtered.map(([name, value]) => [name, String(value)])) };
+  return { ...again, headers, body: again.method === "GET" ? Buffer.alloc(0) : body };
 }
 
 /** The names of the header fields that the filter looks at. */

@@ -1,7 +1,9 @@
 import should from "should";
 import { catalogText, type Editor } from "../harness/browser";
 import { paste } from "../harness/curl";
-import { tab, webhook } from "../harness/flow";
+import { DeliveriesTab } from "../harness/deliveries-tab";
+import { bearer, tab, webhook } from "../harness/flow";
+import { send } from "../harness/http";
 import { useEditor } from "../harness/stage";
 
 declare const RED: { user: { hasPermission: (permission: string) => boolean } };
@@ -18,6 +20,7 @@ const flow = [
     webhook("sendgrid", "/sendgrid", signed("sendgrid", { credentials: { secret: "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEDr2LjtURuePQzplybdC+u4CwrqDqBaWjcMMsTbhdbcwHBcepxo7yAQGhHPTnlvFYPAZFceEu/1FwCM/QmGUhA==" } })),
     webhook("issues", "/issues", signed("github", { events: ["star", "issues"] })),
     webhook("token", "/token", { reply: "flow", wires: [["answer"]] }),
+    webhook("orders", "/orders", { methods: ["POST", "PUT"] }),
     webhook("adyen", "/adyen", signed("adyen", { credentials: { secret: "ab12" } })),
     { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] },
   ),
@@ -52,6 +55,10 @@ class Console {
     // Samples come after the rest.
     await this.request.locator("option", { hasText: sample }).waitFor({ state: "attached" });
     await this.request.selectOption(sample);
+  }
+
+  get body() {
+    return this.#editor.page.locator(".webhook-trigger-console-editor");
   }
 
   async writeBody(text: string): Promise<void> {
@@ -117,6 +124,69 @@ describe("what the form's test request sends", () => {
     should({ payload, topic }).eql({ payload: { size: "größer" }, topic: "issues" });
     await shown.field("headers").fill("Content-Length: 1");
     (await result()).should.equal(text("testRequest.impossible"));
+  });
+
+  it("is what is shown, also where a sample or the default body is taken back after a change", async () => {
+    const shown = await opened("github");
+    for (const taken of ["Issue opened", text("console.usual")]) {
+      await shown.choose(taken);
+      await shown.writeBody('{"written":"here"}');
+      await shown.choose(taken);
+      await editor().page.locator(".webhook-trigger-console-editor", { hasText: "written" }).waitFor({ state: "detached" });
+    }
+  }); // prettier-ignore
+
+  it("is a delivery as the form shows it: its method, query and header fields", async () => {
+    const headers = { ...bearer, "X-Shop": "Bern", "X-Api-Key": "another's" };
+    const { json } = await send(nodeRed().node("/orders?x=1&y=two&token=z"), {
+      method: "PUT",
+      headers,
+      body: "for Bern",
+    });
+    const shown = await opened("orders");
+    const value = `delivery:${String(json.id)}`;
+    await shown.request.locator(`option[value="${value}"]`).waitFor({ state: "attached" });
+    await shown.request.selectOption(value);
+    await shown.body.getByText("for Bern", { exact: true }).waitFor();
+    (await shown.field("method").inputValue()).should.equal("PUT");
+    (await shown.field("query").inputValue()).should.equal("x=1&y=two");
+    (await shown.field("headers").inputValue()).should.equal("x-shop: Bern");
+    const isEdited = shown.request.locator("option:checked", { hasText: text("console.own") });
+    for (const edited of [false, true]) {
+      if (edited) await shown.field("query").fill("x=1&y=two&");
+      (await isEdited.count()).should.equal(Number(edited));
+      const answer = editor().page.waitForResponse("**/test");
+      (await result()).should.equal(text("testRequest.accepted"));
+      const { id } = (await (await answer).json()) as { id: string };
+      const { req, payload } = await nodeRed().message(id);
+      should(req).containDeep({ method: "PUT", query: { x: "1", y: "two" }, headers: { "x-shop": "Bern" } });
+      should(payload).equal("for Bern");
+      should(req).have.property("headers").not.have.property("x-api-key");
+    }
+  });
+
+  it("is the delivery that was chosen for it in the list, once it is opened", async () => {
+    const { json } = await send(nodeRed().node("/orders"), {
+      headers: { ...bearer, "X-Shop": "Chur" },
+      body: "the one of Chur",
+    });
+    const list = new DeliveriesTab(editor());
+    await list.open();
+    await list.row("the one of Chur").locator(".webhook-deliveries-what").click();
+    await list.button(text("delivery.useInTest")).click();
+    const shown = await opened("orders");
+    await shown.request.locator(`option:checked[value="delivery:${String(json.id)}"]`).waitFor({ state: "attached" });
+    (await shown.field("headers").inputValue()).should.equal("x-shop: Chur");
+  });
+
+  it("has the values of lines with the same name as a list", async () => {
+    const shown = await opened("orders");
+    await shown.field("headers").fill("X-Tag: a\nx-tag: b\nX-Shop: Bern");
+    const answer = editor().page.waitForResponse("**/test");
+    (await result()).should.equal(text("testRequest.accepted"));
+    const { id } = (await (await answer).json()) as { id: string };
+    const { req } = await nodeRed().message(id);
+    should(req).containDeep({ headers: { "x-tag": "a, b", "x-shop": "Bern" } });
   });
 
   it("may be the bytes of a file, and shows what the flow replies", async () => {

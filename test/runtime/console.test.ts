@@ -139,6 +139,19 @@ describe("a test request that a user writes", () => {
     should(refused).containEql({ outcome: "refused", status: 405, problem: "methodNotAllowed" });
   });
 
+  it("has the method, the query and the header fields of the delivery that it repeats, but no credential", async () => {
+    const headers = { ...bearer, ...json, "X-Shop": "Bern", "X-Api-Key": "another's", "Content-Encoding": "identity" };
+    const call = { method: "PUT", headers, body: '{"a":1}' };
+    const { json: first } = await send(nodeRed().node("/header?x=1&y=two&x=2&api_key=k"), call);
+    const { json: result } = await test("header", { delivery: first.id });
+    should(result).containEql({ outcome: "accepted", signed: true });
+    const { req, payload } = await nodeRed().message(result.id);
+    should(req).containDeep({ method: "PUT", query: { x: ["1", "2"], y: "two" }, headers: { "x-shop": "Bern" } });
+    should(req).have.property("headers").not.have.any.keys("x-api-key", "authorization", "user-agent");
+    should(req).have.property("query").not.have.property("api_key");
+    should(payload).eql({ a: 1 });
+  });
+
   it("says that the node took it for a handshake, which starts no flow", async () => {
     const asked = { method: "POST", headers: json, body: '{"type":"url_verification","challenge":"abc"}' };
     const { json: result } = await test("slack", asked);

@@ -5,13 +5,10 @@ import { parseScheme, settleScheme } from "../../../src/auth/signature/scheme";
 import { placementField, rules, type SavedFields, withDefaults } from "../../../src/config/fields";
 import { isEnvironmentValue } from "../../../src/config/values";
 import { findJwtPreset, isSenderId, senders } from "../../../src/auth/senders/table";
+import { connectionFields } from "../../../src/admin/resend";
 import type { Detail } from "../../../src/admin/summary";
 import { listUrlOptions, quote, quoteLiteral } from "../shell";
 import { text } from "./texts";
-
-/** RFC 9110 §7.6.1, and other fields of the connection, the client or a proxy. */
-export const connectionFields =
-  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect|user-agent|accept|accept-.*|via|forwarded|x-forwarded-.*|x-real-ip|cf-.*)$/;
 
 type CurlRequest = Pick<Detail, "method" | "query" | "headers" | "body" | "isJson">;
 

@@ -2,17 +2,18 @@
 
 import { type ComponentChildren, render } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { composeAgain } from "../../../src/admin/resend";
 import type { Sample } from "../../../src/admin/samples";
 import type { Detail, Summary } from "../../../src/admin/summary";
 import type { PreparedRequest, TestResult } from "../../../src/admin/test-requests";
-import { makeTestRequest, mask, testQuery } from "../../../src/auth/present";
+import { makeTestRequest, testQuery } from "../../../src/auth/present";
 import { type Algorithm, hasSharedKey } from "../../../src/auth/senders/sender";
 import { findJwtPreset, isSenderId, senders, shortName } from "../../../src/auth/senders/table";
 import { flowMethods, type SavedFields } from "../../../src/config/fields";
 import { isObject, tryParseJson } from "../../../src/config/values";
 import { isText, readReply } from "../deliveries/answer";
 import { askForDelivery, askForPage, askForSamples, failureText } from "../deliveries/api";
-import { composeCurl, connectionFields } from "../deliveries/curl";
+import { composeCurl } from "../deliveries/curl";
 import { type DeliveriesHost, host, isApiError, useHost } from "../deliveries/host";
 import { Button } from "../deliveries/parts";
 import { durationText, minuteText, text } from "../deliveries/texts";
@@ -27,6 +28,8 @@ export interface ConsoleSetup {
   readonly values: SavedFields;
   /** The URL of the node; nothing where the form does not know it. */
   readonly url: string | undefined;
+  /** The id of the delivery that is chosen when it opens. */
+  readonly delivery: string | undefined;
   /** Called with what is to be sent, for the admin API, whenever it changes. */
   readonly choose: (asked: object) => void;
 }
@@ -48,8 +51,11 @@ interface ChosenFile {
   readonly base64: string;
 }
 
-/** Where a request is from: the API's words for it. */
-type Origin = { readonly delivery: string } | { readonly sample: string } | object;
+/** Where a request is from, as the API takes it: a delivery, a sample, or neither for the usual request. */
+interface Origin {
+  readonly delivery?: string;
+  readonly sample?: string;
+}
 
 /** Shows it in an element. @returns the function that removes it */
 export function mountConsole(given: DeliveriesHost, element: HTMLElement, setup: ConsoleSetup): () => void {
@@ -65,8 +71,12 @@ function Console(setup: ConsoleSetup) {
   const sender = shortName(values.sender);
   const [samples, setSamples] = useState<readonly Sample[]>([]);
   const [deliveries, setDeliveries] = useState<readonly Summary[]>([]);
+  /** The one that was taken last, which need not be among them. */
+  const [picked, setPicked] = useState<Summary>();
   const [origin, setOrigin] = useState<Origin>({});
   const [request, setRequest] = useState(usual);
+  /** How often one was taken: the code editor begins anew with each. */
+  const [takes, setTakes] = useState(0);
   const [isEdited, setEdited] = useState(false);
   const [isToSign, setToSign] = useState(hasKey);
   const [trouble, setTrouble] = useState("");
@@ -74,11 +84,13 @@ function Console(setup: ConsoleSetup) {
   const asked = { ...(isEdited ? toParts(request) : origin), sign: isToSign };
   useEffect(() => choose(asked), [origin, request, isToSign]);
   useEffect(() => {
+    if (setup.delivery !== undefined) void select(`delivery:${setup.delivery}`);
     const show = (found: readonly Sample[]) => {
       setSamples(found);
       // One that the filter lets through is better than the usual request.
       const fitting = found.find(({ event }) => event !== null && [values.events].flat().includes(event));
-      if (fitting && !isChosen.current) take({ sample: fitting.name }, fromSample(fitting));
+      if (fitting && !isChosen.current && setup.delivery === undefined)
+        take({ sample: fitting.name }, fromSample(fitting));
     };
     void askForSamples(values.sender).then(show, () => undefined);
     void askForPage({ node, state: "", text: "", error: "" }, { limit: 50 }).then(
@@ -99,6 +111,7 @@ function Console(setup: ConsoleSetup) {
     isChosen.current = true;
     setOrigin(from);
     setRequest(taken);
+    setTakes((before) => before + 1);
     setEdited(false);
     setTrouble("");
   };
@@ -108,12 +121,15 @@ function Console(setup: ConsoleSetup) {
     if (!chosen.startsWith("delivery:")) return take({}, usual);
     const delivery = chosen.slice("delivery:".length);
     try {
-      take({ delivery }, fromDelivery(await askForDelivery(delivery)));
+      const detail = await askForDelivery(delivery);
+      setPicked(detail);
+      take({ delivery }, fromDelivery(detail, values.methods));
     } catch (error) {
       setTrouble(failureText(error));
     }
   };
-  const chosen = isEdited ? "own" : "sample" in origin ? `sample:${origin.sample}` : "delivery" in origin ? `delivery:${origin.delivery}` : ""; // prettier-ignore
+  const isListed = !picked || deliveries.some(({ id }) => id === picked.id);
+  const chosen = isEdited ? "own" : origin.sample ? `sample:${origin.sample}` : origin.delivery ? `delivery:${origin.delivery}` : ""; // prettier-ignore
   return (
     <div role="group" aria-label={text("console.open")}>
       <Row label={text("console.request")}>
@@ -122,7 +138,7 @@ function Console(setup: ConsoleSetup) {
             <option value="">{text("console.usual")}</option>
             {isEdited && <option value="own">{text("console.own")}</option>}
             <Options name="sample" label={text("console.samples")} all={samples.map(({ name }) => [name, name])} />
-            <Options name="delivery" label={text("tab.label")} all={deliveries.map((each) => [each.id, describe(each)])} />
+            <Options name="delivery" label={text("tab.label")} all={[...deliveries, ...(isListed ? [] : [picked])].map((each) => [each.id, describe(each)])} />
           </select>
         )}
       </Row>
@@ -139,7 +155,7 @@ function Console(setup: ConsoleSetup) {
       <Row label={text("console.headers")}>
         {(id) => <textarea id={id} rows={4} spellcheck={false} value={request.headers} onInput={({ currentTarget }) => edit({ headers: currentTarget.value })} />}
       </Row>
-      {request.method !== "GET" && <BodyRow {...{ request, edit }} key={JSON.stringify(origin)} />}
+      {request.method !== "GET" && <BodyRow {...{ request, edit }} key={takes} />}
       <div class="form-row">
         {hasKey ? (
           <label class="webhook-trigger-console-sign">
@@ -319,36 +335,32 @@ function composeUsual({ methods, events, sender }: SavedFields): WrittenRequest 
 /** As the admin API takes it. */
 function toParts({ method, query, headers, body, file }: WrittenRequest): object {
   const lines = headers.split("\n").filter((line) => line.trim() !== "");
-  const fields = lines.map((line): [string, string] => {
-    const [name = "", value = ""] = line.split(/:([^]*)/);
-    return [name.trim(), value.trim()];
-  });
+  const fields = new Map<string, [string, string]>();
+  for (const line of lines) {
+    const [name = "", value = ""] = line.split(/:([^]*)/).map((part) => part.trim());
+    const earlier = fields.get(name.toLowerCase());
+    // RFC 9110 §5.3: a list may be in several lines, or in one.
+    fields.set(name.toLowerCase(), earlier ? [earlier[0], `${earlier[1]}, ${value}`] : [name, value]);
+  }
   const content = method === "GET" ? {} : file ? { body: file.base64, encoding: "base64" } : { body };
-  return { method, query, headers: Object.fromEntries(fields), ...content };
+  return { method, query, headers: Object.fromEntries(fields.values()), ...content };
 }
 
 function fromSample({ method, query, headers, body }: Sample): WrittenRequest {
   return { method, query, headers: toLines(Object.entries(headers)), body: indent(body) };
 }
 
-/** Without what is hidden, and what its connection has had. */
-function fromDelivery({ method, query, headers, body, isJson }: Detail): WrittenRequest {
-  const isKnown = ([name, value]: [string, string | string[]]): boolean =>
-    value !== mask && !connectionFields.test(name) && !(isJson && name === "content-type");
-  const fields = Object.entries(headers).filter(isKnown);
-  const typed: [string, string | string[]][] = isJson ? [...fields, ["content-type", "application/json"]] : fields;
-  const parameters = Object.entries(query).filter(([, value]) => value !== mask);
-  const pairs = parameters.flatMap(([name, values]) => [values].flat().map((value) => [name, value]));
+function fromDelivery(detail: Detail, methods: readonly string[]): WrittenRequest {
+  const { body } = detail;
+  const { method, search: query, headers } = composeAgain(detail, methods);
   return {
-    method,
-    query: String(new URLSearchParams(pairs)),
-    headers: toLines(typed),
+    ...{ method, query, headers: toLines(Object.entries(headers)) },
     ...(body.encoding === "utf8" ? { body: body.data } : { body: "", file: { name: "", base64: body.data } }),
   };
 }
 
-function toLines(fields: readonly (readonly [string, string | string[]])[]): string {
-  return fields.map(([name, value]) => `${name}: ${String(value)}`).join("\n");
+function toLines(fields: readonly (readonly [string, string])[]): string {
+  return fields.map(([name, value]) => `${name}: ${value}`).join("\n");
 }
 
 function indent(body: string): string {

@@ -76,6 +76,7 @@ function TestRequest(state: FormState) {
       {isOpen && (
         <ConsolePlace
           state={state}
+          delivery={body?.delivery}
           // Its key may be the sender's own by now.
           key={JSON.stringify([values.sender, values.verificationMethod, values.keySource])}
           choose={(chosen) => {
@@ -124,23 +125,24 @@ function TestRequest(state: FormState) {
   );
 }
 
-interface ConsoleProps {
+interface ConsoleProps extends Pick<ConsoleSetup, "delivery" | "choose"> {
   readonly state: FormState;
-  readonly choose: ConsoleSetup["choose"];
 }
 
 /** What is sent, which is loaded with the views of the tab. */
-function ConsolePlace({ state, choose }: ConsoleProps) {
+function ConsolePlace({ state, delivery, choose }: ConsoleProps) {
   const { node, values } = state;
   const place = useRef<HTMLDivElement>(null);
   const [trouble, setTrouble] = useState("");
   useEffect(() => {
     let unmount: (() => void) | undefined;
     let isGone = false;
-    const setup = { node: node.id, values, url: composeUrl(state), choose };
+    const setup = { node: node.id, values, url: composeUrl(state), delivery, choose };
     void loadViews(consoleTries).then(
       ({ mountConsole }) => {
-        if (place.current && !isGone) unmount = mountConsole(host(), place.current, setup);
+        if (!place.current || isGone) return;
+        unmount = mountConsole(host(), place.current, setup);
+        place.current.scrollIntoView({ block: "nearest" });
       },
       () => {
         consoleTries++;
