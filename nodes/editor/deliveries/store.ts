@@ -412,9 +412,11 @@ export class DeliveriesStore {
     try {
       await control(...action);
     } catch (error) {
-      const trouble = classifyError(error);
-      const key = { forbidden: "tab.queue.forbidden", inFront: "tab.trouble.inFront" } as Record<string, string>;
-      host().reportError(text(key[trouble] ?? "tab.queue.failed"));
+      const keys: Partial<Record<ReturnType<typeof classifyError>, string>> = {
+        forbidden: "tab.queue.forbidden",
+        inFront: "tab.trouble.inFront",
+      };
+      host().reportError(text(keys[classifyError(error)] ?? "tab.queue.failed"));
     }
     this.#renewals.now();
   };
