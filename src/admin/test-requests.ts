@@ -9,7 +9,7 @@ import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
 import type { Authenticator } from "../auth/authenticator";
 import { toReason } from "../auth/diagnosis";
-import { type OutgoingRequest, readOutgoing, setValue } from "../auth/outgoing";
+import { type OutgoingRequest, readOutgoing, setValue, toHead } from "../auth/outgoing";
 import { handshakeMark, messageField, present, testField } from "../auth/present";
 import { readSenderDelivery } from "../auth/request-values";
 import { isSenderId, senders } from "../auth/senders/table";
@@ -23,6 +23,9 @@ import type { BrokenRule } from "../config/fields";
 import { fillParameters } from "../request/path-patterns";
 import { findProblem, type Problem, type Reason } from "../request/problem";
 import { type DeployGate, holdTimeoutMs } from "../flow/deploy-gate";
+import type { FilterReason } from "../deliveries/delivery";
+import { DecodedBody } from "../request/decode";
+import { findWhy } from "../flow/dry-run";
 import { findEvent } from "../flow/filter";
 import { findOutput } from "../flow/message";
 import type { DeliveryStores } from "../flow/stores";
@@ -82,6 +85,11 @@ export async function sendTestRequest(
     };
     if (result.outcome === "accepted" && config.guaranteed && stores.paused(id))
       return { ...result, outcome: "stored" };
+    if (result.outcome === "filtered") {
+      const head = toHead(request);
+      const why = await findWhy(health.running, head, DecodedBody.of(head, request.body));
+      return { ...result, ...(why && { why }) };
+    }
     return result.id === undefined ? result : { ...result, ...findLeft(config, request) };
   } catch {
     return { outcome: "unreachable" };
@@ -253,6 +261,8 @@ export interface TestResult {
   event?: string | undefined;
   /** The name of the problem that the endpoint replied with. */
   problem?: string;
+  /** Why the filter has stopped it. */
+  why?: FilterReason;
   /** The rule that keeps the endpoint closed, and its value. */
   rule?: BrokenRule;
   value?: string;

@@ -9,6 +9,7 @@ import { findDelivery, listPage } from "../deliveries/lists";
 import { compareByAge, type DeliveryList } from "../deliveries/queue";
 import { lacksBody, redactStored, restoreBody } from "../deliveries/record";
 import { startsFlow } from "../deliveries/states";
+import type { DecodedBody } from "../request/decode";
 import { type RequestHead, toObject } from "../request/head";
 import { readJson } from "../request/json";
 import { addPlaces } from "../request/places";
@@ -89,7 +90,7 @@ async function listTried(lists: readonly DeliveryList[], node: string): Promise<
 }
 
 /** @returns nothing where its body is not there, or cannot be read */
-async function readStored({ sender, config, maxBodyBytes }: Endpoint, stored: StoredDelivery) {
+async function readStored(endpoint: Endpoint, stored: StoredDelivery) {
   if (lacksBody(stored)) return undefined;
   const shown = await redactStored(stored);
   const { method, search, headers } = shown.delivery.head;
@@ -98,9 +99,29 @@ async function readStored({ sender, config, maxBodyBytes }: Endpoint, stored: St
     search: String(new URLSearchParams(withoutMasked(toObject(new URLSearchParams(search)), redactQuery))),
     rawHeaders: withoutMasked(headers, redactHeaders).flat(),
   };
-  const body = restoreBody(shown);
+  return readTried(endpoint, head, restoreBody(shown), stored.delivery.isPayload);
+}
+
+/** @returns nothing where its body cannot be read */
+async function readTried(
+  { sender, config, maxBodyBytes }: Endpoint,
+  head: RequestHead,
+  body: DecodedBody,
+  isPayload?: boolean,
+) {
   const content = await body.decode(maxBodyBytes);
   if (content instanceof Problem) return undefined;
   const events = sender ? readSenderDelivery(sender.row, new RequestValues(head, body)).events : [];
-  return { events, head, ...describeBody(content, head, config, stored.delivery.isPayload) };
+  return { events, head, ...describeBody(content, head, config, isPayload) };
+}
+
+/** Why the filter of a node stops a request; nothing where it does not, or its body cannot be read. */
+export async function findWhy(
+  endpoint: Endpoint,
+  head: RequestHead,
+  body: DecodedBody,
+): Promise<FilterReason | undefined> {
+  const read = await readTried(endpoint, head, body);
+  const result = read && filterRequest(endpoint.config, read, endpoint.authenticator.redactor);
+  return result && "why" in result ? result.why : undefined;
 }

@@ -177,6 +177,38 @@ describe("what the form's test request sends", () => {
     const shown = await opened("orders");
     await shown.request.locator(`option:checked[value="delivery:${String(json.id)}"]`).waitFor({ state: "attached" });
     (await shown.field("headers").inputValue()).should.equal("x-shop: Chur");
+    // It stays chosen, also for the tests after this one.
+    await editor().part("console-open").click();
+    await editor().part("usual-body").click();
+  });
+
+  it("is too large for the editor, or of a sender that is not deployed, and the form says so", async () => {
+    const shown = await opened("token");
+    await shown.field("file").setInputFiles({ name: "large.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(5 * 1024 * 1024) });
+    await editor().page.getByText(text("console.bytes", { name: "large.bin" })).waitFor();
+    (await result()).should.equal(text("testRequest.tooLarge"));
+    await editor().cancel();
+    await editor().editAsItIs("github");
+    await editor().enter({ sender: "stripe", secret: "whsec_made_up_for_this" });
+    const changed = new Console(editor());
+    await changed.open();
+    await changed.choose("Payment succeeded");
+    (await result()).should.equal(text("testRequest.unknownSample"));
+  }); // prettier-ignore
+
+  it("has a code editor that Esc and Tab leave, in both directions", async () => {
+    const shown = await opened("github");
+    const { keyboard } = editor().page;
+    const isInside = () => shown.body.evaluate((element) => element.contains(document.activeElement));
+    for (const key of ["Tab", "Shift+Tab"]) {
+      await shown.writeBody("a");
+      await keyboard.press("Tab");
+      (await isInside()).should.be.true();
+      await keyboard.press("Escape");
+      await keyboard.press(key);
+      (await isInside()).should.be.false();
+      (await shown.body.isVisible()).should.be.true();
+    }
   });
 
   it("has the values of lines with the same name as a list", async () => {
@@ -184,6 +216,8 @@ describe("what the form's test request sends", () => {
     await shown.field("headers").fill("X-Tag: a\nx-tag: b\nX-Shop: Bern");
     const answer = editor().page.waitForResponse("**/test");
     (await result()).should.equal(text("testRequest.accepted"));
+    // It has a token, which signs nothing.
+    (await facts()).should.startWith(text("testRequest.presented"));
     const { id } = (await (await answer).json()) as { id: string };
     const { req } = await nodeRed().message(id);
     should(req).containDeep({ headers: { "x-tag": "a, b", "x-shop": "Bern" } });

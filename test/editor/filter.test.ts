@@ -219,7 +219,7 @@ describe("the section Filter of the form", () => {
     await editor().edit("fresh");
     await opened;
     for (const of of ["1", "2"]) {
-      (await editor().sendTest()).should.equal(catalogText("testRequest.filtered", { status: "200" }));
+      (await editor().sendTest()).should.startWith(catalogText("testRequest.filtered", { status: "200" }));
       await editor()
         .part("tried")
         .getByText(text("tried", { passing: "0", of }))
@@ -248,6 +248,9 @@ describe("the section Filter of the form", () => {
     (await editor().sendTest()).should.containEql(catalogText("testRequest.accepted").slice(0, 10));
     const conditions = [{ place: "json:no", operator: "is", value: "1" }];
     await nodeRed().deploy(tab(webhook("seen", "/seen", { ...github, conditions })));
-    (await editor().sendTest()).should.equal(catalogText("testRequest.filtered", { status: "200" }));
+    const condition = `json:no ${catalogText("filter.operators.is")} 1`;
+    const why = `${catalogText("filter.why.missing", { condition })}.`;
+    const filtered = catalogText("testRequest.filtered", { status: "200" });
+    (await editor().sendTest()).should.equal(`${filtered} ${why} ${catalogText("testRequest.filteredFix")}`);
   });
 });

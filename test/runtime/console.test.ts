@@ -166,7 +166,9 @@ describe("a test request that a user writes", () => {
     ]) {
       should((await test("split", { sample })).json).containEql({ outcome: "accepted", output, event });
     }
-    should((await test("split", { sample: "Release published" })).json).containEql({ outcome: "filtered" });
+    const { outcome, why } = (await test("split", { sample: "Release published" })).json;
+    const listed = { place: "event", operator: "listed", value: "issues, push", found: "release" };
+    should({ outcome, why }).eql({ outcome: "filtered", why: listed });
   });
 
   it("shows the flow's reply without the secret, as JSON, whatever that is", async () => {

@@ -10,14 +10,16 @@ import { makeTestRequest, testQuery } from "../../../src/auth/present";
 import { type Algorithm, hasSharedKey } from "../../../src/auth/senders/sender";
 import { findJwtPreset, isSenderId, senders, shortName } from "../../../src/auth/senders/table";
 import { flowMethods, type SavedFields } from "../../../src/config/fields";
-import { isObject, tryParseJson } from "../../../src/config/values";
+import { tryParseJson } from "../../../src/config/values";
 import { isText, readReply } from "../deliveries/answer";
 import { askForDelivery, askForPage, askForSamples, failureText } from "../deliveries/api";
 import { composeCurl } from "../deliveries/curl";
-import { type DeliveriesHost, host, isApiError, useHost } from "../deliveries/host";
+import { type DeliveriesHost, host, useHost } from "../deliveries/host";
 import { Button } from "../deliveries/parts";
 import { durationText, minuteText, text } from "../deliveries/texts";
 import type { Editor } from "../node-red";
+import { findAlgorithm, sendsSignature } from "./algorithm";
+import { type AskedByForm, findTrouble } from "./test-trouble";
 
 declare const RED: Editor;
 
@@ -31,7 +33,7 @@ export interface ConsoleSetup {
   /** The id of the delivery that is chosen when it opens. */
   readonly delivery: string | undefined;
   /** Called with what is to be sent, for the admin API, whenever it changes. */
-  readonly choose: (asked: object) => void;
+  readonly choose: (asked: AskedByForm) => void;
 }
 
 /** A request as it is written. */
@@ -51,11 +53,8 @@ interface ChosenFile {
   readonly base64: string;
 }
 
-/** Where a request is from, as the API takes it: a delivery, a sample, or neither for the usual request. */
-interface Origin {
-  readonly delivery?: string;
-  readonly sample?: string;
-}
+/** Where a request is from: a delivery, a sample, or neither for the usual request. */
+type Origin = Pick<AskedByForm, "delivery" | "sample">;
 
 /** Shows it in an element. @returns the function that removes it */
 export function mountConsole(given: DeliveriesHost, element: HTMLElement, setup: ConsoleSetup): () => void {
@@ -80,8 +79,9 @@ function Console(setup: ConsoleSetup) {
   const [isEdited, setEdited] = useState(false);
   const [isToSign, setToSign] = useState(hasKey);
   const [trouble, setTrouble] = useState("");
-  const isChosen = useRef(false);
-  const asked = { ...(isEdited ? toParts(request) : origin), sign: isToSign };
+  /** How often the user has chosen or written something. */
+  const choices = useRef(0);
+  const asked: AskedByForm = { ...(isEdited ? toParts(request) : origin), sign: isToSign };
   useEffect(() => choose(asked), [origin, request, isToSign]);
   useEffect(() => {
     if (setup.delivery !== undefined) void select(`delivery:${setup.delivery}`);
@@ -89,8 +89,7 @@ function Console(setup: ConsoleSetup) {
       setSamples(found);
       // One that the filter lets through is better than the usual request.
       const fitting = found.find(({ event }) => event !== null && [values.events].flat().includes(event));
-      if (fitting && !isChosen.current && setup.delivery === undefined)
-        take({ sample: fitting.name }, fromSample(fitting));
+      if (fitting && choices.current === 0) take({ sample: fitting.name }, fromSample(fitting));
     };
     void askForSamples(values.sender).then(show, () => undefined);
     void askForPage({ node, state: "", text: "", error: "" }, { limit: 50 }).then(
@@ -103,12 +102,12 @@ function Console(setup: ConsoleSetup) {
   }, []);
 
   const edit = (change: Partial<WrittenRequest>) => {
-    isChosen.current = true;
+    choices.current++;
     setRequest((before) => ({ ...before, ...change }));
     setEdited(true);
   };
   const take = (from: Origin, taken: WrittenRequest) => {
-    isChosen.current = true;
+    choices.current++;
     setOrigin(from);
     setRequest(taken);
     setTakes((before) => before + 1);
@@ -120,8 +119,10 @@ function Console(setup: ConsoleSetup) {
     if (sample) return take({ sample: sample.name }, fromSample(sample));
     if (!chosen.startsWith("delivery:")) return take({}, usual);
     const delivery = chosen.slice("delivery:".length);
+    const choice = ++choices.current;
     try {
       const detail = await askForDelivery(delivery);
+      if (choice !== choices.current) return;
       setPicked(detail);
       take({ delivery }, fromDelivery(detail, values.methods));
     } catch (error) {
@@ -265,10 +266,26 @@ function CodeEditor({ value, isJson, onEdit }: CodeEditorProps) {
     editor.getSession().on("change", () => latest.current.onEdit(editor.getValue()));
     return () => editor.destroy();
   }, [isJson]);
-  return <div ref={place} />;
+  // It writes tabs.
+  const isLeaving = useRef(false);
+  return (
+    <>
+      <div
+        ref={place}
+        onKeyDownCapture={(event) => {
+          if (event.key === "Tab" && isLeaving.current) event.stopPropagation();
+          else if (event.key !== "Shift") isLeaving.current = event.key === "Escape";
+        }}
+        onFocusOut={() => {
+          isLeaving.current = false;
+        }}
+      />
+      <span class="webhook-trigger-hint">{text("console.leave")}</span>
+    </>
+  );
 }
 
-function CurlRow({ setup: { node, url }, asked }: { readonly setup: ConsoleSetup; readonly asked: object }) {
+function CurlRow({ setup: { node, url }, asked }: { readonly setup: ConsoleSetup; readonly asked: AskedByForm }) {
   const [said, setSaid] = useState("");
   useEffect(() => setSaid(""), [JSON.stringify(asked)]);
   if (url === undefined) return null;
@@ -281,7 +298,8 @@ function CurlRow({ setup: { node, url }, asked }: { readonly setup: ConsoleSetup
       const { validFor } = request;
       setSaid(validFor === null ? text("console.copied") : text("console.copiedFor", { duration: durationText(validFor * 1000) }));
     } catch (error) {
-      setSaid(isApiError(error) && error.status === 400 ? text("testRequest.impossible") : failureText(error));
+      const key = findTrouble(error, asked);
+      setSaid(key === undefined ? failureText(error) : text(key));
     }
   }; // prettier-ignore
   return (
@@ -303,25 +321,12 @@ function toCommand({ method, query, headers, body, encoding }: PreparedRequest, 
   return composeCurl(described, query === "" ? url : `${url}?${query}`, none);
 }
 
-/** Nothing where requests have a token, a password or a JSON Web Token. */
-function findAlgorithm({ verificationMethod, sender, scheme }: SavedFields): unknown {
-  if (verificationMethod !== "signature") return undefined;
-  if (sender === "custom") return isObject(scheme) ? scheme.alg : undefined;
-  return isSenderId(sender) ? senders[sender].scheme.alg : undefined;
-}
-
 /** Whether the node has the key with which its sender signs, or what that sends. */
 function canSign(values: SavedFields): boolean {
   const { verificationMethod, keySource, sender } = values;
   if (verificationMethod === "jwt") return (findJwtPreset(sender)?.keySource ?? keySource) === "secret";
   const alg = findAlgorithm(values);
   return alg === undefined || hasSharedKey({ alg: alg as Algorithm });
-}
-
-/** Whether its sender sends a signature, and not the secret. */
-function sendsSignature(values: SavedFields): boolean {
-  const alg = findAlgorithm(values);
-  return values.verificationMethod === "jwt" || (alg !== undefined && alg !== "token");
 }
 
 /** The request that is sent where none is chosen. */

@@ -3,20 +3,29 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { credentialNames, withDefaults } from "../../../src/config/fields";
-import { formatReasons, formatRefusal, formatSentence, inARow, type Translate } from "../../../src/admin/summary";
+import {
+  formatFilterReason,
+  formatReasons,
+  formatRefusal,
+  formatSentence,
+  inARow,
+  type Translate,
+} from "../../../src/admin/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
 import { isText, readReply } from "../deliveries/answer";
 import { classifyError } from "../deliveries/api";
-import { host, isApiError } from "../deliveries/host";
+import { host } from "../deliveries/host";
 import { loadViews } from "../deliveries/tab";
 import { durationText, minuteText } from "../deliveries/texts";
 import type { Editor } from "../node-red";
+import { sendsSignature } from "./algorithm";
 import type { ConsoleSetup } from "./console";
 import { isCredentialChanged } from "./credentials";
 import { form, type FormState, isSame, updateEvent, type WebhookNode } from "./form-state";
 import { composeUrl } from "./handover";
 import { draw, Note, SmallButton } from "./parts";
 import { hasLimit } from "./sections";
+import { type AskedByForm, findTrouble } from "./test-trouble";
 
 declare const RED: Editor;
 
@@ -33,7 +42,7 @@ function TestRequest(state: FormState) {
   const [result, setResult] = useState<TestOutcome>();
   const [isOpen, setOpen] = useState(false);
   /** What the console asks for; nothing while it is closed. */
-  const asked = useRef<object | undefined>(undefined);
+  const asked = useRef<AskedByForm | undefined>(undefined);
   const button = useRef<HTMLButtonElement>(null);
   const body = bodies.get(node.id);
   const hide = () => setResult(undefined);
@@ -173,7 +182,7 @@ function Result({ state, result }: { readonly state: FormState; readonly result:
   const said = [describeOutcome(node, result)];
   if (output !== undefined) said.push(node._("testRequest.output", { number: String(output), event }));
   if (hasStarted && hasLimit(values)) said.push(node._("testRequest.unlimited"));
-  const facts = signed ? [node._("testRequest.signed")] : [];
+  const facts = signed ? [node._(sendsSignature(values) ? "testRequest.signed" : "testRequest.presented")] : [];
   if (milliseconds !== undefined) facts.push(node._("testRequest.took", { duration: durationText(milliseconds) }));
   return (
     <>
@@ -225,25 +234,33 @@ function ResultLine({ look, icon, text, children }: ResultLineProps) {
 }
 
 /** @param asked as the admin API takes it */
-async function sendTest(node: WebhookNode, asked: object): Promise<TestOutcome> {
+async function sendTest(node: WebhookNode, asked: AskedByForm): Promise<TestOutcome> {
   try {
     const answer = await host().call(`${node.id}/test`, "POST", asked);
     return readReply<TestResult>(answer, { outcome: isText });
   } catch (error) {
-    if (isApiError(error) && error.status === 400) return { outcome: "failed", key: "testRequest.impossible" };
     const keys = { forbidden: "testRequest.forbidden", inFront: "tab.trouble.inFront" } as Record<string, string>;
-    return { outcome: "failed", key: keys[classifyError(error)] ?? "testRequest.failed" };
+    const key = findTrouble(error, asked) ?? keys[classifyError(error)] ?? "testRequest.failed";
+    return { outcome: "failed", key };
   }
 }
 
 /** The result as a sentence. */
 function describeOutcome(node: WebhookNode, result: TestResult): string {
-  const { outcome, status = 0, problem, rule, value = "", reasons = [] } = result;
+  const { outcome, status = 0, problem, rule, value = "", reasons = [], why } = result;
   const translate: Translate = (key, values) => node._(key, values);
   if (outcome === "unsignable") return inARow([node._("testRequest.unsignable"), ...formatReasons(reasons, translate)]);
   if (problem !== undefined) {
     const texts = [formatRefusal(problem, status, translate), translate(`fix.${problem}`)];
     return inARow(texts.map((text) => formatSentence(text, translate)));
+  }
+  if (outcome === "filtered") {
+    const reason = why ? [formatSentence(formatFilterReason(why, translate), translate)] : [];
+    return inARow([
+      node._("testRequest.filtered", { status: String(status) }),
+      ...reason,
+      node._("testRequest.filteredFix"),
+    ]);
   }
   const reason = rule ? node._(`rules.${rule}`, { value }) : "";
   return node._(`testRequest.${outcome}`, { status: String(status), reason });
