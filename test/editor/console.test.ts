@@ -47,6 +47,10 @@ class Console {
     return this.#editor.page.locator(".webhook-trigger-console").getByLabel(catalogText(`console.${name}`), { exact: true });
   }
 
+  button(key: string) {
+    return this.#editor.page.locator(".webhook-trigger-console").getByRole("button", { name: catalogText(key) });
+  }
+
   get sign() {
     return this.#editor.page.locator(".webhook-trigger-console-sign input");
   }
@@ -235,7 +239,7 @@ describe("what the form's test request sends", () => {
   it("is copied as a curl command with a fresh signature, which the node accepts", async () => {
     const shown = await opened("github");
     await shown.choose("Push to a branch");
-    await editor().page.getByRole("button", { name: text("delivery.curl") }).click();
+    await shown.button("delivery.curl").click();
     await editor().page.getByText(text("console.copied")).waitFor();
     const { status, json } = await paste([await editor().clipboard()]);
     status.should.equal(200);
