@@ -1,5 +1,6 @@
 // Registers the node type, and opens and closes an endpoint for each node.
 
+import type { Request } from "express";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { pushChanges, serveDeliveries } from "../src/admin/deliveries-api";
@@ -8,6 +9,7 @@ import { Observers } from "../src/admin/observers";
 import { servePage } from "../src/admin/page";
 import { addRoute, notFound } from "../src/admin/routes";
 import { readSamples } from "../src/admin/samples";
+import { usesDelivery } from "../src/admin/test-parts";
 import { sendTestRequest } from "../src/admin/test-requests";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { KeptPublications } from "../src/auth/published";
@@ -24,6 +26,7 @@ import { isAdminPath } from "../src/config/paths";
 import { getApiMaxBytes, getMiddleware, getRoots, getSettings, isMiddlewareBroken } from "../src/config/node-red";
 import { readOwnSettings } from "../src/config/own-settings";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
+import { permissions } from "../src/config/permissions";
 import { getErrorMessage } from "../src/config/values";
 import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
@@ -95,7 +98,10 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
   serveDeliveries(RED, stores, observers.nodes, new Replays(RED, registry, deployGate));
   const testCredentials = new TestCredentials();
   const testServices = { deployGate, nodes: observers.nodes, stores, testCredentials };
-  addRoute(RED, "post", ":id/test", async (request) => ({ body: await sendTestRequest(RED, testServices, request) }));
+  const test = async (request: Request<{ id: string }>) => ({
+    body: await sendTestRequest(RED, testServices, request),
+  });
+  addRoute(RED, "post", ":id/test", test, permissions.write, usesDelivery);
   addRoute(RED, "get", "samples/:id", async ({ params: { id } }) => {
     const samples = await readSamples(id);
     return samples ? { body: { samples } } : notFound;

@@ -1,6 +1,6 @@
 // Routes of the admin API.
 
-import type { Request } from "express";
+import type { Request, RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
 import { permissions } from "../config/permissions";
 import { StoreError } from "../deliveries/queue";
@@ -34,6 +34,7 @@ export function readText(query: Readonly<Record<string, unknown>>, name: string)
  * @param path below `webhook-trigger`
  * @param act may throw a `BadRequest` or a `StoreError`
  * @param needed another permission, where it changes nothing
+ * @param needsToRead whether a request needs the permission to read besides
  */
 export function addRoute(
   RED: NodeAPI,
@@ -41,10 +42,13 @@ export function addRoute(
   path: string,
   act: (request: RouteRequest) => Answer | Promise<Answer>,
   needed = method === "get" ? permissions.read : permissions.write,
+  needsToRead: (body: unknown) => boolean = () => false,
 ): void {
   const { httpAdmin, auth, log } = RED;
   const permission = auth.needsPermission(needed);
-  httpAdmin[method](`/webhook-trigger/${path}`, permission, (request, response) => {
+  const checkReading: RequestHandler = (request, response, next) =>
+    needsToRead(request.body) ? auth.needsPermission(permissions.read)(request, response, next) : next();
+  httpAdmin[method](`/webhook-trigger/${path}`, permission, checkReading, (request, response) => {
     response.set("Cache-Control", "no-store");
     const foreign = method === "get" ? undefined : refuseForeign(request);
     const answer = async () => foreign ?? act(request as unknown as RouteRequest);

@@ -9,6 +9,7 @@ import { flowMethods } from "../config/fields";
 import type { WebhookConfig } from "../config/parse";
 import { isFieldName, isObject } from "../config/values";
 import { findDelivery } from "../deliveries/lists";
+import { redactStored } from "../deliveries/record";
 import type { DeliveryStores } from "../flow/stores";
 import { toObject } from "../request/head";
 import { composeAgain } from "./resend";
@@ -26,6 +27,11 @@ export interface AskedTest {
   readonly sign: boolean;
   /** Whether it is sent; else it is only signed. */
   readonly send: boolean;
+}
+
+/** Whether the request, and the flow's reply, tell what needs the permission to read. */
+export function usesDelivery(body: unknown): boolean {
+  return isObject(body) && body.delivery !== undefined;
 }
 
 /** They tell where a request goes and how long it is, which is not the user's. */
@@ -80,13 +86,13 @@ function parseFields(headers: unknown): Record<string, string> {
  * @throws {BadRequest} where the sender has no such sample
  */
 export async function composeTest(
-  { delivery, sample, own }: AskedTest,
+  { delivery, sample, own, send }: AskedTest,
   node: string,
   config: WebhookConfig,
   stores: DeliveryStores,
 ): Promise<OutgoingRequest | undefined> {
   if (own) return own;
-  if (delivery !== undefined) return composeFromDelivery(stores, node, delivery, config);
+  if (delivery !== undefined) return composeFromDelivery(stores, node, delivery, { config, send });
   if (sample === undefined) return composeUsual(config);
   const found = (await readSamples(config.sender))?.find(({ name }) => name === sample);
   if (!found) throw new BadRequest("sample");
@@ -105,16 +111,16 @@ async function composeFromDelivery(
   { lists }: DeliveryStores,
   node: string,
   id: unknown,
-  config: WebhookConfig,
+  { config, send }: { readonly config: WebhookConfig } & Pick<AskedTest, "send">,
 ): Promise<OutgoingRequest | undefined> {
   const found = typeof id === "string" ? await findDelivery(lists, id).catch(() => undefined) : undefined;
   if (found?.stored.delivery.node !== node) return undefined;
-  const { delivery, body } = found.stored;
+  const { delivery, body } = await redactStored(found.stored);
   const { head, isJson = false } = delivery;
   const query = redactQuery(toObject(new URLSearchParams(head.search)));
   const again = composeAgain({ ...head, headers: redactHeaders(head.headers), query, isJson }, config.methods);
-  // An event may be in a field whose name is like that of a credential, such as X-Event-Key.
-  const names = listFilterFields(config);
+  // An event may be in a field whose name is like that of a credential, such as X-Event-Key: it is sent, not shown.
+  const names = send ? listFilterFields(config) : [];
   const filtered = Object.entries(head.headers).filter(([name]) => names.includes(name) && !(name in again.headers));
   const headers = { ...again.headers, ...Object.fromEntries(filtered.map(([name, value]) => [name, String(value)])) };
   return { ...again, headers, body: again.method === "GET" ? Buffer.alloc(0) : body };

@@ -1,5 +1,7 @@
+import { createHmac } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import should from "should";
 import { readSamples, type Sample } from "../../src/admin/samples";
 import { hasSharedKey } from "../../src/auth/senders/sender";
@@ -87,6 +89,7 @@ describe("a test request that a user writes", () => {
     webhook("jwt", "/jwt", {
       ...{ verificationMethod: "jwt", keySource: "secret", issuer: "i", audience: "a", credentials: { secret } },
     }),
+    webhook("keyed", "/keyed", signature("github", secret, { conditions: [{ place: "header:X-Api-Key", operator: "exists", value: "" }] })),
     webhook("mailgun", "/mailgun", signature("mailgun", secret)),
     webhook("adyen", "/adyen", signature("adyen", "ab12")),
     webhook("answering", "/answering", signature("github", secret, { reply: "flow", wires: [["echo"]] })),
@@ -150,6 +153,22 @@ describe("a test request that a user writes", () => {
     should(req).have.property("headers").not.have.any.keys("x-api-key", "authorization", "user-agent");
     should(req).have.property("query").not.have.property("api_key");
     should(payload).eql({ a: 1 });
+  });
+
+  it("has nothing of a delivery that is hidden where that is shown; a field that a condition reads is sent", async () => {
+    const body = gzipSync(JSON.stringify({ secret, size: 1 }));
+    const digest = createHmac("sha256", secret).update(body).digest("hex");
+    const coding = { "Content-Encoding": "gzip", "X-Api-Key": "another's" };
+    const headers = { ...json, ...coding, "X-Hub-Signature-256": `sha256=${digest}` };
+    const { json: first } = await send(nodeRed().node("/keyed"), { headers, body });
+    const { json: prepared } = await test("keyed", { delivery: first.id, send: false });
+    const { headers: fields, body: given } = prepared.request as Sample;
+    should(JSON.parse(given)).eql({ secret: "[redacted]", size: 1 });
+    fields.should.have.property("X-Hub-Signature-256");
+    fields.should.not.have.any.keys("x-api-key", "content-encoding");
+    const { json: result } = await test("keyed", { delivery: first.id });
+    should(result).containEql({ outcome: "accepted", signed: true });
+    should((await nodeRed().message(result.id)).payload).eql({ secret: "[redacted]", size: 1 });
   });
 
   it("says that the node took it for a handshake, which starts no flow", async () => {

@@ -35,6 +35,23 @@ describe("the admin API", () => {
     }
   });
 
+  it("has a stored delivery sent again, or signed, only for users who may see it", async () => {
+    for (const [given, ...statuses] of [
+      ["*", 200, 200],
+      ["webhook-trigger.write", 200, 401],
+      ["write", 200, 401],
+      ["webhook-trigger.read", 401, 401],
+    ] as const) {
+      const headers = { Authorization: `Bearer ${given}`, "Content-Type": "application/json" };
+      const replies = await Promise.all(
+        [{}, { delivery: "1", send: false }].map((asked) =>
+          send(nodeRed().admin("/webhook-trigger/orders/test"), { headers, body: JSON.stringify(asked) }),
+        ),
+      );
+      should([given, ...replies.map(({ status }) => status)]).eql([given, ...statuses]);
+    }
+  });
+
   it("does nothing for a page of another site, and takes JSON only but for what is read by GET", async () => {
     for (const [operation] of others) {
       const [method = "", path = ""] = operation.split(" ");
