@@ -270,6 +270,7 @@ function CodeEditor({ value, isJson, onEdit }: CodeEditorProps) {
   const isLeaving = useRef(false);
   return (
     <>
+      <span class="webhook-trigger-hint">{text("console.leave")}</span>
       <div
         ref={place}
         onKeyDownCapture={(event) => {
@@ -280,7 +281,6 @@ function CodeEditor({ value, isJson, onEdit }: CodeEditorProps) {
           isLeaving.current = false;
         }}
       />
-      <span class="webhook-trigger-hint">{text("console.leave")}</span>
     </>
   );
 }
