@@ -1,5 +1,7 @@
 // The admin API of deliveries and of queues, and the push that makes open editors fetch them again.
 
+import { mask } from "../auth/present";
+import { redactHeaders, redactQuery } from "../auth/redactor";
 import type { Node, NodeAPI } from "node-red";
 import { fields, type SavedCondition } from "../config/fields";
 import { parseConditions, type WebhookConfig } from "../config/parse";
@@ -163,16 +165,26 @@ function parseState(query: Readonly<Record<string, unknown>>): State | undefined
   return known;
 }
 
-/** Without environment variables: the permission to read is none to find out their values. */
+/** Without environment variables and masked fields: the permission to read is none to find out their values. */
 function parseFilter(body: unknown): Pick<WebhookConfig, "events" | "conditions"> {
   const { events, conditions } = { ...(body as Readonly<Record<string, unknown>>) };
   const isValid =
     fields.events.accepts(events) && fields.conditions.accepts(conditions) && isShort({ events, conditions });
   const filter = isValid && { events: events as string[], conditions: parseConditions(conditions as SavedCondition[]) };
-  if (!filter || [...filter.events, ...filter.conditions.map(({ value }) => value)].some(isEnvironmentValue)) {
-    throw new BadRequest("{ events, conditions }, without environment variables");
+  const isHidden =
+    filter && [...filter.events, ...filter.conditions.map(({ value }) => value)].some(isEnvironmentValue);
+  if (!filter || isHidden || filter.conditions.some(({ place }) => isMasked(place))) {
+    throw new BadRequest("{ events, conditions }, without environment variables and fields that are masked");
   }
   return filter;
+}
+
+/** Whether the values there are masked in lists and details. */
+function isMasked(place: string): boolean {
+  const [, kind = "", name = ""] = /^(header|query):(.*)$/s.exec(place) ?? [];
+  const value = { [kind === "header" ? name.toLowerCase() : name]: "value" };
+  const shown = kind === "header" ? redactHeaders(value) : redactQuery(value);
+  return kind !== "" && Object.values(shown).includes(mask);
 }
 
 /** The longest filter that is tried, in characters of JSON: each is compared with 200 bodies, and its values are repeated. */

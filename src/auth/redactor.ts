@@ -195,7 +195,7 @@ const credentialField =
   /auth|cookie|signature|secret|token|passw|credential|hmac|api-?key|(?<!idempotency)(?:^|-)key$|jwt|session/i;
 const credentialParameter = /auth|sig|secret|token|passw|credential|hmac|key|jwt|session|code/i;
 
-export type ShownValues = Readonly<Record<string, string | string[]>>;
+type ShownValues = Readonly<Record<string, string | string[]>>;
 
 /** Header fields as shown: values that may be credentials are masked. */
 export function redactHeaders(headers: ShownValues): Record<string, string | string[]> {

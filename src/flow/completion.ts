@@ -29,9 +29,7 @@ interface FollowedAttempt {
   readonly open: Map<NodeMessage, Set<Node>>;
   readonly options: FollowOptions;
   end(result: AttemptResult): void;
-  /** By the nodes that have failed, in that order: the first error of each, and how many messages it stands for. */
-  readonly errors: Map<Node, { readonly error: string; messages: number }>;
-  retryAfterMs?: number;
+  failure?: { error: string; retryAfterMs?: number };
   isInterrupted?: boolean;
 }
 
@@ -47,8 +45,8 @@ interface FollowOptions {
 /**
  * A flow has finished with a message when every node that received it, or a message with the same `_msgid`, has
  * completed; a node that never calls `done` has completed when its handler returns. It has failed when a node reports
- * an error about such a message, caught or not, or an API has answered an `http request` with one; where the flow calls
- * again, the new answer counts. A message that a stop of its node drops is interrupted: what a node says of it then means nothing. Core's `delay` is done with what it
+ * an error about such a message, caught or not, or an API has answered an `http request` with one. A message that a
+ * stop of its node drops is interrupted: what a node says of it then means nothing. Core's `delay` is done with what it
  * drops, and so is `exec`, some turns later.
  *
  * Messages that a plugin's hook holds back are not followed, nor what a node sends after it has completed.
@@ -93,7 +91,7 @@ export class Completion {
         resolve(result);
       };
       const timer = setTimeout(() => end({ as: "failed", error: timedOut }), options.timeoutMs).unref();
-      const attempt: FollowedAttempt = { open: new Map(), options, end, errors: new Map() };
+      const attempt: FollowedAttempt = { open: new Map(), options, end };
       this.#attempts.set(id, attempt);
       concludeLater(attempt);
     });
@@ -131,7 +129,6 @@ export class Completion {
     const attempt = this.#attempts.get(msg._msgid ?? "");
     if (!attempt) return;
     this.#received.set(msg, attempt);
-    if (!attempt.open.get(msg)?.has(node) && isSameCall(node, msg)) forgetError(attempt, node);
     attempt.open.set(msg, (attempt.open.get(msg) ?? new Set()).add(node));
   }
 
@@ -190,44 +187,26 @@ export class Completion {
 
 function fail(attempt: FollowedAttempt, node: Node, error: unknown, msg: NodeMessage): void {
   const retryAfterMs = getRetryAfterMs(msg);
-  if (retryAfterMs !== undefined) attempt.retryAfterMs = retryAfterMs;
-  const known = attempt.errors.get(node);
-  if (known) known.messages++;
-  else {
-    const redacted = attempt.options.redact(describeError(node, error)).slice(0, maxErrorLength);
-    attempt.errors.set(node, { error: redacted, messages: 1 });
-  }
+  // The first error is kept: later ones follow from it.
+  const first = attempt.failure?.error ?? attempt.options.redact(describeError(node, error)).slice(0, maxErrorLength);
+  attempt.failure = { ...attempt.failure, error: first, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** Of one message: others may have failed there as well. */
-function forgetError({ errors }: FollowedAttempt, node: Node): void {
-  const known = errors.get(node);
-  if (known && --known.messages === 0) errors.delete(node);
-}
-
-/** A message of core's `http request`. */
-type CallMessage = NodeMessage & { statusCode?: unknown };
-
-/** What an API has answered; the node completes with each status, and reports an error itself where none came. */
-function findHttpError({ type }: Node, { statusCode }: CallMessage): string | undefined {
-  const isError = type === "http request" && typeof statusCode === "number" && statusCode >= 400;
-  return isError ? statusError(statusCode) : undefined;
-}
-
-/** Whether a call has failed with this message before: it has the status, or the code of an error in its place. */
-function isSameCall({ type }: Node, { statusCode }: CallMessage): boolean {
-  return type === "http request" && (typeof statusCode === "string" || Number(statusCode) >= 400);
+/**
+ * What an API has answered to core's `http request`, which completes with each status. Before that, it reports an error
+ * where no answer came, and has the code of that in the place of the status.
+ */
+function findHttpError({ type }: Node, { statusCode }: NodeMessage & { statusCode?: unknown }): string | undefined {
+  if (type !== "http request" || Number(statusCode) < 400) return undefined;
+  return typeof statusCode === "number" ? statusError(statusCode) : "no answer";
 }
 
 /** After this turn of the event loop: a node may call `done` before it sends. */
 function concludeLater(attempt: FollowedAttempt): void {
   setImmediate(() => {
     if (attempt.open.size > 0) return;
-    const { errors, retryAfterMs } = attempt;
-    // Later errors follow from the first one.
-    const [first] = errors.values();
     // A failure matters more than an interruption.
-    if (first) attempt.end({ as: "failed", error: first.error, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+    if (attempt.failure) attempt.end({ as: "failed", ...attempt.failure });
     else attempt.end({ as: attempt.isInterrupted ? "interrupted" : "succeeded" });
   });
 }

@@ -1,7 +1,6 @@
 // Tries a filter on the last requests of a node, as one types it.
 
 import { setTimeout as wait } from "node:timers/promises";
-import { redactHeaders, redactQuery, type ShownValues } from "../auth/redactor";
 import { readSenderDelivery, RequestValues } from "../auth/request-values";
 import type { WebhookConfig } from "../config/parse";
 import { type Delivery, type FilterReason, finished, type StoredDelivery, unfinished } from "../deliveries/delivery";
@@ -10,7 +9,7 @@ import { compareByAge, type DeliveryList } from "../deliveries/queue";
 import { lacksBody, redactStored, restoreBody } from "../deliveries/record";
 import { startsFlow } from "../deliveries/states";
 import type { DecodedBody } from "../request/decode";
-import { type RequestHead, toObject } from "../request/head";
+import type { RequestHead } from "../request/head";
 import { readJson } from "../request/json";
 import { addPlaces } from "../request/places";
 import { Problem } from "../request/problem";
@@ -36,7 +35,8 @@ export interface DryRun {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Tried on what is shown of the requests: who may only read must not find secrets out by conditions. Bodies are decoded
+ * Bodies are tried as they are shown: who may only read must not find secrets out by conditions, and conditions on fields
+ * that are masked are not for this. Bodies are decoded
  * one after the other, with pauses, and one filter is tried at a time. Those that were not kept are left out.
  *
  * @throws {StoreError}
@@ -73,14 +73,6 @@ async function tryNow(
   return { of, passing: of - not.length, not, places: shown };
 }
 
-/** Names and values, but for what is masked where it is shown. */
-function withoutMasked(values: ShownValues, redact: typeof redactHeaders): [name: string, value: string][] {
-  const shown = redact(values);
-  return Object.entries(values)
-    .filter(([name, value]) => JSON.stringify(shown[name]) === JSON.stringify(value))
-    .flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, each]));
-}
-
 /** The newest first. */
 async function listTried(lists: readonly DeliveryList[], node: string): Promise<Delivery[]> {
   const list = async (state: Delivery["state"]) => (await listPage(lists, { node, state, limit: maxTried })).deliveries;
@@ -94,12 +86,10 @@ async function readStored(endpoint: Endpoint, stored: StoredDelivery) {
   if (lacksBody(stored)) return undefined;
   const shown = await redactStored(stored);
   const { method, search, headers } = shown.delivery.head;
-  const head: RequestHead = {
-    method,
-    search: String(new URLSearchParams(withoutMasked(toObject(new URLSearchParams(search)), redactQuery))),
-    rawHeaders: withoutMasked(headers, redactHeaders).flat(),
-  };
-  return readTried(endpoint, head, restoreBody(shown), stored.delivery.isPayload);
+  const rawHeaders = Object.entries(headers).flatMap(([name, values]) =>
+    [values].flat().flatMap((value) => [name, value]),
+  );
+  return readTried(endpoint, { method, search, rawHeaders }, restoreBody(shown), stored.delivery.isPayload);
 }
 
 /** @returns nothing where its body cannot be read */

@@ -72,6 +72,7 @@ interface Accepted extends Pick<Decoded, "arrived" | "endpoint" | "authenticated
 export async function handleRequest(arrived: Arrived, found: Endpoint, services: Services): Promise<void> {
   let endpoint = found;
   let body: Buffer | undefined;
+  let isVerified = false;
   // After a deploy, the refusal is counted for the new endpoint of the path.
   const findCurrent = () => services.registry.find(arrived.path) ?? endpoint;
   try {
@@ -94,6 +95,7 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
       hideCredential(arrived, endpoint);
       return sendReply(arrived.request, arrived.response, noContent);
     }
+    isVerified = true;
     const isSignedTest = authenticator.isSignedTest(arrived.head);
     const authenticated: Authenticated = isSignedTest ? { ...verdict, isTest: true } : verdict;
     const problem = await accept(arrived, received, authenticated, services);
@@ -101,6 +103,7 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
     hideCredential(arrived, endpoint);
     refuse(arrived, findCurrent(), problem, { body });
   } catch (cause) {
+    if (isVerified) hideCredential(arrived, endpoint);
     refuse(arrived, findCurrent(), problems.unforeseen, { body, cause });
   }
 }

@@ -241,7 +241,7 @@ describe("a delivery in the sidebar", () => {
     await press(shown, "retryNow");
     await result(shown, text("retried"));
     (await next.isVisible()).should.be.false();
-    runtime.deliveries = runtime.deliveries.map((each) => ({ ...each, nextAt: at + 60_000 }));
+    runtime.deliveries = runtime.deliveries.map((each) => ({ ...each, attempt: each.attempt + 1, nextAt: at + 60_000 }));
     await tab.publish();
     await next.waitFor();
     (await shown.locator(".webhook-delivery-result").innerText()).should.equal("");

@@ -119,6 +119,9 @@ export class FakeRuntime {
       const [, id = "", action] = /([^/]+)\/(\w+)$/.exec(route.request().url()) ?? [];
       runtime.controlled.push(`${id} ${action}`);
       const status = runtime.failing.get(id);
+      // As the runtime does, so that the list changes at once.
+      const due = (each: Summary) => (each.id === id && action === "retry" ? { ...each, nextAt: Date.now() } : each);
+      if (status === undefined) runtime.deliveries = runtime.deliveries.map(due);
       return route.fulfill(status === undefined ? { status: 204 } : { status, json: { code: "notRetrying" } });
     });
     await page.route(/webhook-trigger\/\w+\/(pause|resume)$/, (route) => {

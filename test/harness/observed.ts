@@ -44,7 +44,9 @@ export class Observed {
   #close: (() => void) | undefined;
 
   constructor() {
-    const add = (path: string, _permission: unknown, handler: Handler) => this.#routes.set(path, handler);
+    // In front of the last one are permissions.
+    const add = (path: string, ...handlers: Handler[]) =>
+      handlers.forEach((handler) => this.#routes.set(path, handler));
     const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
     this.observers = new Observers({
       _: (key: string, values: object = {}) => [key, ...Object.values(values).map(String)].join(" "),

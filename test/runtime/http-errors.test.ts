@@ -63,21 +63,6 @@ const twice = { guaranteed: true, attempts: 2, backoffFirst: 1 };
       webhook("caught", "/caught", { ...twice, wires: [["first"]] }),
       { ...request("first", url("503"), ["second"]), senderr: true },
       request("second", url("200")),
-      webhook("loops", "/loops", { ...twice, wires: [["order"]] }),
-      request("order", `${origin}/503/recovers/loops`, ["again"]),
-      code("again", "if (msg.statusCode !== 200) return msg;", ["order"]),
-      webhook("loopsLate", "/loopsLate", { ...twice, wires: [["soon"]] }),
-      code("soon", "msg.requestTimeout = 50; return msg;", ["orderLate"]),
-      request("orderLate", `${origin}/late/recovers/loops`, ["againLate"]),
-      code("againLate", "if (msg.statusCode !== 200) return msg;", ["orderLate"]),
-      webhook("several", "/several", { ...twice, wires: [["items"]] }),
-      code(
-        "items",
-        "msg.item = 'recovers/several'; return [[{ ...RED.util.cloneMessage(msg), item: 'stays' }, msg]];",
-        ["item"],
-      ),
-      request("item", `${origin}/503/{{{item}}}`, ["againItem"]),
-      code("againItem", "if (msg.statusCode !== 200 && msg.item !== 'stays') return msg;", ["item"]),
       webhook("sets", "/sets", { ...twice, wires: [["status"]] }),
       code("status", "msg.statusCode = 404; return msg;"),
       webhook("replies", "/replies", { ...twice, reply: "flow", wires: [["fails"]] }),
@@ -132,16 +117,6 @@ const twice = { guaranteed: true, attempts: 2, backoffFirst: 1 };
 
   it("succeeds as soon as the API does", async () => {
     should(await post("busy", "recovers")).match({ state: "succeeded", attempt: 2, attempts: [{ error: "call at-busy: HTTP 503" }, {}] }); // prettier-ignore
-  });
-
-  for (const id of ["loops", "loopsLate"]) {
-    it(`succeeds where it has called again itself, and has got an answer: ${id}`, async () => {
-      should(await post(id)).match({ state: "succeeded", attempt: 1 });
-    });
-  }
-
-  it("fails where only one of several calls of a node has got an answer in the end", async () => {
-    should(await post("several")).match({ state: "failed", attempts: [{ error: "call item: HTTP 503" }, { error: "call item: HTTP 503" }] }); // prettier-ignore
   });
 
   it("has not failed by what it has replied itself, whatever an API has answered before", async () => {

@@ -119,6 +119,7 @@ function rowsOf({ accepted, refused, running, retrying, all }: Met): Row[] {
     ],
     ["post {node}/filter", 400, { id: "cold", body: { events: ["${EVENT}"], conditions: [] } }],
     ["post {node}/filter", 400, { id: "cold", body: { events: ["x".repeat(10_000)], conditions: [] } }],
+    ...["header:X-Api-Key", "query:code", "header:x-hub-signature-256"].map((place): Row => ["post {node}/filter", 400, { id: "cold", body: { events: [], conditions: [{ place, operator: "contains", value: "a" }] } }]), // prettier-ignore
     ["post {node}/filter", 404, { body: { events: [], conditions: [] } }],
     ["post {node}/secret", 200, { id: "notion" }],
     ["post {node}/secret", 404, { id: "notion" }],

@@ -188,29 +188,32 @@ function testOrigins(nodeRed: () => NodeRed, ...expected: [field: string, value:
 
 describe("httpNodeMiddleware that logs the URL when the reply was sent", () => {
   const log = `response.on("finish", () => console.log("finished", request.originalUrl, request.url))`;
+  const eat = `request.on("data", () => {}).on("end", () => { request.body = {}; request._body = true; next(); })`;
   const byQuery = { verificationMethod: "query", queryParameter: "state", methods: ["POST", "GET"] };
   const filter = { conditions: [{ place: "json:a", operator: "is", value: "2" }] };
   const duplicates = { ignoreDuplicates: true, duplicateKey: "json:a" };
   const nodeRed = useNodeRed({
     flow: tab(
       webhook("plain", "/plain", byQuery),
+      webhook("raw", "/raw", { ...byQuery, rawBody: true }),
       webhook("filtered", "/filtered", { ...byQuery, ...filter }),
       webhook("duplicate", "/duplicate", { ...byQuery, ...duplicates }),
     ),
-    code: `httpNodeMiddleware: (request, response, next) => { ${log}; next(); }`,
+    code: `httpNodeMiddleware: (request, response, next) => { ${log}; request.query.eat ? ${eat} : next(); }`,
   });
   const sent = encodeURIComponent(token);
-  const call = (path: string, body: string, method = "POST", headers: Record<string, string> = json) =>
-    send(nodeRed().node(`${path}?state=${sent}&of=${body.length}`), { method, headers, ...(method === "POST" && { body }) });
+  const call = (path: string, body: string, method = "POST", headers: Record<string, string> = json, more = "") =>
+    send(nodeRed().node(`${path}?state=${sent}&of=${body.length}${more}`), { method, headers, ...(method === "POST" && { body }) });
 
   it("finds no token there once the sender was verified, whatever the reply", async () => {
     (await call("/plain", '{"a":1}')).status.should.equal(200);
     (await call("/plain", '{"a":')).status.should.equal(400);
     (await call("/plain", "", "HEAD")).status.should.equal(204);
     (await call("/plain", "x", "POST", { "Content-Type": "text/plain", "Content-Encoding": "zstd" })).status.should.equal(415);
+    (await call("/raw", "{}", "POST", { "Content-Type": "text/plain" }, "&eat=1")).status.should.equal(500);
     should((await call("/filtered", '{"a":1}')).json).eql({ status: "filtered" });
     for (const status of ["accepted", "duplicate"]) should((await call("/duplicate", '{"a":1}')).json.status).equal(status);
-    await nodeRed().until(() => nodeRed().log.match(/finished .*of=/g)?.length === 7 || undefined, "seven requests");
+    await nodeRed().until(() => nodeRed().log.match(/finished .*of=/g)?.length === 8 || undefined, "eight requests");
     for (const each of [token, sent]) nodeRed().log.should.not.containEql(each);
   });
 }); // prettier-ignore

@@ -25,13 +25,13 @@ interface Result {
 type Action = readonly [icon: string, key: string, press: () => unknown, more?: Partial<ButtonProps>];
 
 export function DeliveryActions({ detail, store }: { detail: Detail; store: DeliveriesStore }) {
-  const { id, at, node, body, state, nextAt, pause } = detail;
+  const { id, at, node, body, state, attempt, pause } = detail;
   const { findNode, prepareNode, useInTest, mayWrite, roots, copy } = host();
   const [result, setResult] = useState<Result>();
   const [isChanging, setChanging] = useState(false);
   const isBusy = useRef(false);
   const change = useRef<HTMLButtonElement>(null);
-  const due = `${state} ${String(nextAt)}`;
+  const due = `${state} ${attempt}`;
   const shown = result?.attempt === undefined || result.attempt === due ? result : undefined;
   const succeed = (said: string, attempt?: string) => setResult({ icon: "fa-check", said, verdict: "good", attempt });
   const fail = (said: string) => setResult({ icon: "fa-times", said, verdict: "bad" });

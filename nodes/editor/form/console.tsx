@@ -126,7 +126,7 @@ function Console(setup: ConsoleSetup) {
       setPicked(detail);
       take({ delivery }, fromDelivery(detail, values.methods));
     } catch (error) {
-      setTrouble(failureText(error));
+      if (choice === choices.current) setTrouble(failureText(error));
     }
   };
   const isListed = !picked || deliveries.some(({ id }) => id === picked.id);

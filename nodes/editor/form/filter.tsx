@@ -221,17 +221,22 @@ function Tried({ node, values: { sender, events, conditions }, report: { accepte
   const isAsked = isOpen && accepted !== undefined;
   const filter = JSON.stringify({ isAsked, events, conditions });
   const wanted = useRef(filter);
+  const lasted = useRef(0);
   wanted.current = filter;
   useEffect(() => {
     let isLast = true;
     const ask = async () => {
       if (!isLast) return;
+      const begun = performance.now();
       const result = isAsked ? await tryFilter(node.id, { events, conditions }).catch(() => undefined) : undefined;
       // Where requests come all the time, it is not the last one, but still what would become of them.
       if (wanted.current === filter) setTried(result);
+      lasted.current = performance.now() - begun;
     };
     // One after the other.
-    const timer = setTimeout(() => void (asking.current = asking.current.then(ask)), typingMs);
+    // Long ones with pauses: Node-RED has other work, and requests may come all the time.
+    const pauseMs = Math.max(typingMs, 5 * lasted.current);
+    const timer = setTimeout(() => void (asking.current = asking.current.then(ask)), pauseMs);
     return () => {
       isLast = false;
       clearTimeout(timer);

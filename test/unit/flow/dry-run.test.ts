@@ -67,26 +67,23 @@ describe("A filter that is tried", () => {
     );
   });
 
-  it("is tried on what is shown: no secret of a body and no masked field is found out, letter by letter", async () => {
+  it("is tried on bodies as they are shown: no secret in one is found out, letter by letter", async () => {
     const body = '{"clientState":"an old secret","n":1}';
     const at = body.indexOf("an old");
     const list = listOf([body]);
     const found = async (id: string): ReturnType<DeliveryList["find"]> => {
       const stored = await list.find(id);
       if (!stored) return undefined;
-      const { headers } = stored.delivery.head;
-      const head = { ...stored.delivery.head, search: "?code=hidden&room=1", headers: { ...headers, "x-api-key": "hidden" } };
-      return { ...stored, delivery: { ...stored.delivery, head, hidden: [[at, at + "an old secret".length]] } };
+      return { ...stored, delivery: { ...stored.delivery, hidden: [[at, at + "an old secret".length]] } };
     };
     const passing = async (place: string, value: string) => {
       const conditions = [{ place, operator: "contains" as const, value }];
       return (await tryFilter(endpoint, [{ ...list, find: found }], { events: [], conditions })).passing;
     };
     for (const place of ["body", "json:clientState"]) (await passing(place, "an old")).should.equal(0);
-    for (const place of ["header:x-api-key", "query:code"]) (await passing(place, "h")).should.equal(0);
-    for (const [place, value] of [["body", '"n":1'], ["query:room", "1"], ["header:x-at", "0"]] as const) (await passing(place, value)).should.equal(1);
+    for (const [place, value] of [["body", '"n":1'], ["header:x-at", "0"]] as const) (await passing(place, value)).should.equal(1);
     const { places, not } = await tryFilter(endpoint, [{ ...list, find: found }], above("1"));
-    should(JSON.stringify([places, not])).not.match(/old secret|api-key|code/);
+    should(JSON.stringify([places, not])).not.match(/old secret/);
   }); // prettier-ignore
 
   it("is one at a time, so that many do not hold up others together", async () => {
