@@ -1,6 +1,6 @@
 // The node type in the editor.
 
-import { type SavedFields, withDefaults } from "../src/config/fields";
+import { choiceFields, type SavedFields, withDefaults } from "../src/config/fields";
 import { editorHost } from "./editor/deliveries/editor-host";
 import { useHost } from "./editor/deliveries/host";
 import { addTab, removeTab } from "./editor/deliveries/tab";
@@ -114,8 +114,7 @@ function prepare(node: WebhookNode): void {
   prepareSender(node);
   prepareCustom(node);
   prepareSections(node);
-  for (const field of ["verificationMethod", "keySource", "reply"] as const)
-    showUnlisted(field, withDefaults(node)[field]);
+  for (const field of choiceFields) showUnlisted(field, withDefaults(node)[field]);
   prepareCredentials(node);
   void watchReport(node);
   const { relativePath = "" } = operatorDefaults();

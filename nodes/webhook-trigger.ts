@@ -3,6 +3,7 @@
 import type { Request } from "express";
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { serveCallers } from "../src/admin/callers";
 import { pushChanges, serveDeliveries } from "../src/admin/deliveries-api";
 import type { NodeHealth } from "../src/admin/node-health";
 import { Observers } from "../src/admin/observers";
@@ -95,6 +96,7 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
   const deployGate = new DeployGate();
   const stores = new DeliveryStores(RED, observers.outcomes);
   const apiMaxBytes = getApiMaxBytes(RED);
+  serveCallers(RED);
   serveDeliveries(RED, stores, observers.nodes, new Replays(RED, registry, deployGate));
   const testCredentials = new TestCredentials();
   const testServices = { deployGate, nodes: observers.nodes, stores, testCredentials };
@@ -231,7 +233,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const { duplicates } = guaranteed ? stores.queue : whole;
   const recorder = stores.createRecorder(node.id, authenticator.redactor, config);
   const endpoint = createEndpoint(RED, node, { ...whole, duplicates, guaranteed, recorder });
-  if (endpoint.judgeAddress && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
+  if (endpoint.judgeHead && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
   const guarded = findGuarded(config, authenticator, getSettings(RED).httpNodeAuth);
   if (guarded !== undefined) node.warn(RED._(guarded));
   whole.health.running = endpoint;

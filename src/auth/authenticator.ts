@@ -4,6 +4,7 @@ import type { DecodedBody } from "../request/decode";
 import type { RequestHead } from "../request/head";
 import { Problem, type Reason } from "../request/problem";
 import type { CredentialPlace } from "../request/request-info";
+import { CallerTokens } from "./caller-tokens";
 import type { OutgoingRequest } from "./outgoing";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
@@ -31,7 +32,12 @@ export abstract class Authenticator implements CredentialPlace {
   protected readonly testCredentials: NodeTestCredentials;
 
   /** @param secrets without meaning where they are empty */
-  constructor(facts: Facts, secrets: readonly string[], testCredentials: NodeTestCredentials) {
+  constructor(
+    facts: Facts,
+    secrets: readonly string[],
+    testCredentials: NodeTestCredentials,
+    callers = new CallerTokens([]),
+  ) {
     const { missing, handshakeMethods = [], scheme, fields = [], hidden = [testField], parameter } = facts;
     this.missing = missing;
     this.handshakeMethods = handshakeMethods;
@@ -39,7 +45,7 @@ export abstract class Authenticator implements CredentialPlace {
     this.fields = fields;
     this.hidden = hidden;
     this.parameter = parameter;
-    this.redactor = new Redactor(secrets, testCredentials);
+    this.redactor = new Redactor(secrets, testCredentials, callers);
     this.testCredentials = testCredentials;
   }
 
@@ -157,11 +163,13 @@ export type RefusalReason =
   | { kind: "signatureWrong" | "tokenWrong" | "bodyDigestWrong" }
   | { kind: "certificate.topic" | "certificate.expired" | "certificate.raw" };
 
-/** Which of the two credentials was used. */
+/** Which of the two credentials was used; the first one as well where it was a caller's token. */
 export type Credential = "first" | "second";
 
 export interface Authenticated {
   credential: Credential;
+  /** The name of the caller whose token it has. */
+  caller?: string;
   /** Whether it is a test request. */
   isTest?: true;
   /** Those of a JSON Web Token. */

@@ -12,6 +12,7 @@ import {
   type Explanation,
   type RefusedRequestFacts,
 } from "./authenticator";
+import { CallerTokens } from "./caller-tokens";
 import { digest, digestOfPresented, isSame } from "./digest";
 import { type OutgoingRequest, setValue } from "./outgoing";
 import { testField } from "./present";
@@ -22,18 +23,21 @@ export class BasicAuthenticator extends Authenticator {
   readonly #user: string;
   /** User and password, encoded. */
   readonly #pair: string;
-  readonly #first: Buffer;
+  readonly #first: Buffer | undefined;
   readonly #second: Buffer | undefined;
+  readonly #callers: CallerTokens;
 
-  constructor({ user, password, secondPassword }: BasicAccess, testCredentials: NodeTestCredentials) {
+  constructor({ user, password, secondPassword, callers }: BasicAccess, testCredentials: NodeTestCredentials) {
     const fields = ["authorization"];
     const pairs = [password, secondPassword].filter(Boolean).map((each) => encode(`${user}:${each}`));
     const facts = { missing: problems.passwordMissing, fields, hidden: [...fields, testField] };
-    super(facts, [password, secondPassword, ...pairs], testCredentials);
+    const callerTokens = new CallerTokens(callers);
+    super(facts, [password, secondPassword, ...pairs], testCredentials, callerTokens);
+    this.#callers = callerTokens;
     this.#user = user;
     this.#pair = encode(`${user}:${password}`);
     // The digest of both does not reveal which of them is wrong.
-    this.#first = digest(`${user}:${password}`);
+    this.#first = password === "" ? undefined : digest(`${user}:${password}`);
     this.#second = secondPassword === "" ? undefined : digest(`${user}:${secondPassword}`);
   }
 
@@ -49,11 +53,20 @@ export class BasicAuthenticator extends Authenticator {
   #authenticate(pair: string | undefined): Authenticated | undefined {
     if (pair === undefined) return undefined;
     const presented = digestOfPresented(pair);
-    if (isSame(presented, this.#first)) return byFirst;
-    return this.#second && isSame(presented, this.#second) ? bySecond : undefined;
+    if (this.#first && isSame(presented, this.#first)) return byFirst;
+    return this.#second && isSame(presented, this.#second) ? bySecond : this.#findCaller(pair);
   }
 
-  override sign(request: OutgoingRequest): OutgoingRequest {
+  /** The name of a caller may have colons in it, its token has none. */
+  #findCaller(pair: string): Authenticated | undefined {
+    const colon = pair.lastIndexOf(":");
+    const token = pair.slice(colon + 1);
+    const found = this.#callers.find(token, digestOfPresented(token));
+    return found?.caller === pair.slice(0, colon) ? found : undefined;
+  }
+
+  override sign(request: OutgoingRequest): OutgoingRequest | undefined {
+    if (this.#first === undefined) return undefined;
     return setValue(request, "header:Authorization", `Basic ${this.#pair}`);
   }
 

@@ -1,6 +1,6 @@
 // Tokens are compared by digest.
 
-import { hash, timingSafeEqual } from "node:crypto";
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 
 /** The SHA-256 digest of a token. */
 export function digest(token: string | Buffer): Buffer {
@@ -14,6 +14,15 @@ const presentedDigest = Buffer.alloc(32);
 export function digestOfPresented(token: string): Buffer {
   presentedDigest.write(hash("sha256", token, "hex"), "hex");
   return presentedDigest;
+}
+
+/**
+ * A random token of 40 characters: 30 bytes in base64url (RFC 4648 §5). None begins with a hyphen, which spreadsheets take
+ * for the beginning of a formula.
+ */
+export function makeToken(): string {
+  const token = randomBytes(30).toString("base64url");
+  return token.startsWith("-") ? makeToken() : token;
 }
 
 /** All digests have one length: comparing them in constant time reveals neither a token nor its length. */

@@ -5,6 +5,7 @@ import { BlockList, isIPv4, type Socket } from "node:net";
 import { type Block, parseAddress } from "../config/blocks";
 import type { WebhookConfig } from "../config/parse";
 import { type Problem, problems } from "../request/problem";
+import type { AuthResult } from "./authenticator";
 
 /** The window of the rate limit. */
 export const windowMs = 60_000;
@@ -58,31 +59,41 @@ export interface LimitServices {
   readonly testCredentials: { isFromUs(socket: Socket): boolean };
 }
 
-/** Checks a request by the address of its sender, and counts it once however often it is checked. */
-export type JudgeAddress = (request: IncomingMessage, ip: string) => Problem | undefined;
+/**
+ * Checks a request by the address of its sender, by its credential and by the rate, and counts it once however often it is
+ * checked.
+ */
+export type JudgeHead = (request: IncomingMessage, ip: string, authenticate: () => AuthResult) => AuthResult;
 
 /** Counted requests, with the result. */
 const judged = new WeakMap<IncomingMessage, Problem | undefined>();
 
 /** @returns nothing where there are no limits */
 export function createLimits(
-  { allowFrom, rateLimit }: Pick<WebhookConfig, "allowFrom" | "rateLimit">,
+  { allowFrom, rateLimit, rateLimitBy }: Pick<WebhookConfig, "allowFrom" | "rateLimit" | "rateLimitBy">,
   node: string,
   { counter, testCredentials }: LimitServices,
-): JudgeAddress | undefined {
+): JudgeHead | undefined {
   if (allowFrom.length === 0 && rateLimit === 0) return undefined;
   const isAllowed = createAllowList(allowFrom);
-  const count = (ip: string) => {
-    const { requests, leftMs } = counter.count(`${findNetwork(ip)} ${node}`);
+  const count = (by: string) => {
+    const { requests, leftMs } = counter.count(`${by} ${node}`);
     if (requests <= rateLimit) return undefined;
     return problems.rateExceeded.retriedAfter(Math.max(Math.ceil(leftMs / 1000), 1));
   };
-  return (request, ip) => {
-    if (testCredentials.isFromUs(request.socket)) return undefined;
-    if (!isAllowed(normaliseAddress(ip))) return problems.addressNotAllowed;
+  const countOnce = (request: IncomingMessage, by: string) => {
     if (rateLimit === 0) return undefined;
-    if (!judged.has(request)) judged.set(request, count(ip));
+    if (!judged.has(request)) judged.set(request, count(by));
     return judged.get(request);
+  };
+  return (request, ip, authenticate) => {
+    if (testCredentials.isFromUs(request.socket)) return authenticate();
+    if (!isAllowed(normaliseAddress(ip))) return problems.addressNotAllowed;
+    if (rateLimitBy === "address") return countOnce(request, findNetwork(ip)) ?? authenticate();
+    // Strangers must not use up the requests of a caller.
+    const result = authenticate();
+    const { caller } = "credential" in result ? result : {};
+    return countOnce(request, caller === undefined ? findNetwork(ip) : `caller ${caller}`) ?? result;
   };
 }
 

@@ -1,6 +1,7 @@
 // Redacts secrets in messages, logs, shown deliveries and the admin API.
 
 import { tokenLength } from "../config/fields";
+import { CallerTokens } from "./caller-tokens";
 import { mask } from "./present";
 import { senders } from "./senders/table";
 import type { NodeTestCredentials } from "./test-credentials";
@@ -22,6 +23,7 @@ const maxRanges = 100;
 export class Redactor {
   readonly #secrets: readonly string[];
   readonly #temporary: Pick<NodeTestCredentials, "tokens">;
+  readonly #callers: CallerTokens;
   readonly #patterns: Patterns;
   /** Shorter texts (in characters) contain no secret, so most header fields need not be searched. */
   readonly #shortest: number;
@@ -30,9 +32,14 @@ export class Redactor {
    * @param secrets without the empty ones
    * @param temporary the test credentials that are valid at the time of a call
    */
-  constructor(secrets: readonly string[], temporary: Pick<NodeTestCredentials, "tokens"> = { tokens: () => [] }) {
+  constructor(
+    secrets: readonly string[],
+    temporary: Pick<NodeTestCredentials, "tokens"> = { tokens: () => [] },
+    callers = new CallerTokens([]),
+  ) {
     this.#secrets = secrets;
     this.#temporary = temporary;
+    this.#callers = callers;
     this.#patterns = createPatterns(secrets);
     const lengths = secrets.filter((secret) => secret !== "").map(({ length }) => length);
     this.#shortest = Math.min(...lengths, tokenLength);
@@ -41,27 +48,28 @@ export class Redactor {
   contains(text: string): boolean {
     if (text.length < this.#shortest) return false;
     const { inText } = this.#currentPatterns();
-    return inText !== undefined && text.search(inText) !== -1;
+    return (inText !== undefined && text.search(inText) !== -1) || this.#callers.findIn(text).length > 0;
   }
 
   /** Redact before cutting: a part of a secret is not found. */
   redact(text: string): string {
     const { inText } = this.#currentPatterns();
-    return inText ? text.replace(inText, redacted) : text;
+    return this.#callers.replaceIn(inText ? text.replace(inText, redacted) : text, redacted);
   }
 
   /** Where a body has secrets; a short one may be there by chance, and is not searched for. */
   findIn(body: Buffer): ByteRange[] {
     const { inBody } = this.#currentPatterns();
-    const text = inBody ? body.toString("latin1") : "";
+    const text = inBody || this.#callers.size > 0 ? body.toString("latin1") : "";
     const ranges: ByteRange[] = [];
-    if (!inBody || text.search(inBody) === -1) return ranges;
-    for (const { 0: secret, index } of text.matchAll(inBody)) {
-      const isLast = ranges.length + 1 === maxRanges;
-      ranges.push([index, isLast ? body.length : index + secret.length]);
-      if (isLast) break;
+    for (const { 0: secret, index } of inBody ? text.matchAll(inBody) : []) {
+      ranges.push([index, index + secret.length]);
+      if (ranges.length === maxRanges) break;
     }
-    return ranges;
+    ranges.push(...this.#callers.findIn(text, maxRanges).map((start) => [start, start + tokenLength] as const));
+    ranges.sort(([one], [other]) => one - other);
+    const last = ranges[maxRanges - 1];
+    return last ? [...ranges.slice(0, maxRanges - 1), [last[0], body.length]] : ranges;
   }
 
   /** @returns the same Buffer where nothing was found */

@@ -1,8 +1,7 @@
 // One-time tokens for test requests, so that whatever answers does not get the endpoint's own.
 
-import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
-import { digest, digestOfPresented, isSame } from "./digest";
+import { digest, digestOfPresented, isSame, makeToken } from "./digest";
 import { isLoopback } from "./limits";
 import { testField } from "./present";
 import { fieldValues, type RequestHead } from "../request/head";
@@ -38,8 +37,7 @@ export class TestCredentials {
    * @param isProof whether its request has no other credential; else it only says that the request is a test
    */
   issue(node: string, isProof = true): TestCredential {
-    // 30 bytes are 40 characters in base64url (RFC 4648 §5).
-    const token = randomBytes(30).toString("base64url");
+    const token = makeToken();
     const issued: Issued = { node, isProof, token, digest: digest(token) };
     this.#issued.add(issued);
     return { token, leaveBy: (port) => (issued.port = port), revoke: () => this.#issued.delete(issued) };

@@ -8,11 +8,11 @@ import {
   Authenticator,
   type AuthResult,
   byFirst,
-  bySecond,
   byTest,
   type Explanation,
   type RefusedRequestFacts,
 } from "./authenticator";
+import { CallerTokens } from "./caller-tokens";
 import { explainToken } from "./diagnosis";
 import { digest, digestOfPresented, isSame } from "./digest";
 import type { Handshakes } from "./handshakes";
@@ -24,22 +24,24 @@ export class TokenAuthenticator extends Authenticator {
   readonly #access: TokenAccess;
   /** In lower case. */
   readonly #field: string;
-  readonly #digest: Buffer;
-  readonly #secondDigest: Buffer | undefined;
+  /** Missing where only callers have a token. */
+  readonly #digest: Buffer | undefined;
+  readonly #callers: CallerTokens;
   readonly #handshakes: Handshakes | undefined;
 
   /** @param handshakes of the sender, if it has some */
   constructor(access: TokenAccess, testCredentials = new TestCredentials().of(""), handshakes?: Handshakes) {
-    const { method, name, token, secondToken } = access;
+    const { method, name, token, callers } = access;
+    const callerTokens = new CallerTokens(callers);
     const field = name.toLowerCase();
     const fields = method === "header" ? [field] : [];
     const parameter = method === "query" ? name : undefined;
     const facts = { missing: problems.tokenMissing, fields, hidden: [...fields, testField], parameter };
-    super({ ...facts, handshakeMethods: handshakes?.methods ?? [] }, [token, secondToken], testCredentials);
+    super({ ...facts, handshakeMethods: handshakes?.methods ?? [] }, [token], testCredentials, callerTokens);
     this.#access = access;
     this.#field = field;
-    this.#digest = digest(token);
-    this.#secondDigest = secondToken === "" ? undefined : digest(secondToken);
+    this.#digest = token === "" ? undefined : digest(token);
+    this.#callers = callerTokens;
     this.#handshakes = handshakes;
   }
 
@@ -56,22 +58,24 @@ export class TokenAuthenticator extends Authenticator {
     return this.#admit(token, rawHeaders) ?? problems.tokenInvalid;
   }
 
-  override sign(request: OutgoingRequest): OutgoingRequest {
+  override sign(request: OutgoingRequest): OutgoingRequest | undefined {
     const { method, name, token } = this.#access;
+    if (token === "") return undefined;
     const [value = token] = Object.values(present({ method, name }, token).headers);
     return setValue(request, `${method}:${name}`, value);
   }
 
   explain({ head }: RefusedRequestFacts): Explanation {
-    const { method, name, token, secondToken } = this.#access;
-    return explainToken([token, secondToken], `${method}:${name}`, head);
+    const { method, name, token } = this.#access;
+    return explainToken([token], `${method}:${name}`, head);
   }
 
   /** @param request identifies the request, as a test credential is valid for one only */
   #admit(presented: string, request: object): Authenticated | undefined {
     const own = digestOfPresented(presented);
-    if (isSame(own, this.#digest)) return byFirst;
-    if (this.#secondDigest && isSame(own, this.#secondDigest)) return bySecond;
+    if (this.#digest && isSame(own, this.#digest)) return byFirst;
+    const caller = this.#callers.find(presented, own);
+    if (caller) return caller;
     return this.testCredentials.accept(own, request) ? byTest : undefined;
   }
 

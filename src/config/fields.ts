@@ -2,6 +2,7 @@
 // form, which the build writes (nodes/editor/form/rows.mjs). The runtime and the form both read them here.
 
 import { parseBlocks } from "./blocks";
+import { type CallersRule, parseCallers } from "./callers";
 import { type JwtPreset, type KeySource, keySources, type Sender, type Settings, usesCertificate } from "../auth/senders/sender"; // prettier-ignore
 import { findJwtPreset, isSenderId, senders } from "../auth/senders/table";
 import { isEnvironmentValue, isFieldName, isObject, isTrue, isWithoutContent, parseNumber, text } from "./values";
@@ -61,6 +62,7 @@ const byNode = ({ reply }: Choices) => reply === "now" || isEnvironmentValue(rep
 const byFlow = ({ reply }: Choices) => reply === "flow" || isEnvironmentValue(reply);
 const withContent = (choices: Choices) => byNode(choices) && !isWithoutContent(choices.replyStatus);
 const byToken = (choices: Choices) => verifying("header")(choices) || verifying("query")(choices);
+const withCallers = (choices: Choices) => byToken(choices) || verifying("basic")(choices);
 /** Not of a sender that signs without a shared secret. */
 const bySecret = (choices: Choices) => {
   const sender = findSigningSender(choices.sender);
@@ -150,10 +152,14 @@ export const fields = {
     icon: "filter",
     lines: 3,
   },
-  /** The maximum of requests per minute from one address; 0 for any number. */
+  /** The maximum of requests per minute from one address or caller; 0 for any number. */
   rateLimit: { ...wholeNumber(0, 0, 1_000_000_000), section: "limits", icon: "tachometer" },
+  /** Requests without a caller's token are counted by address in any case. */
+  rateLimitBy: { ...oneOf("address", "caller"), isUsed: withCallers, section: "limits", icon: "users" },
   /** After how many hours without an accepted request there is an alert, with decimals; 0 for never. */
   alertWhenSilent: { default: 0, accepts: (value) => isWithin(value, 0, 8760), section: "limits", icon: "bell-o" },
+  /** Whether there is an alert for each caller that was not heard for so long, too. */
+  alertPerCaller: { ...flag(), isUsed: withCallers, section: "limits", icon: "bell-o" },
   /** Whether the message has the bytes of the body as they were sent. */
   rawBody: { ...flag(), section: "message", icon: "file-o" },
   /** Whether a delivery is stored before the sender gets a reply, and until the flow has finished with it. */
@@ -184,13 +190,13 @@ export const fields = {
 /** Node-RED stores credentials apart from the flow file, encrypted, and never shows passwords again. */
 export const credentials = {
   token: { type: "password", isUsed: byToken, section: "credential", icon: "lock" },
-  /** Accepted as well. */
-  secondToken: { type: "password", isUsed: byToken, section: "rotation", icon: "lock" },
   user: { type: "text", isUsed: verifying("basic"), section: "credential", icon: "user" },
   password: { type: "password", isUsed: verifying("basic"), section: "credential", icon: "lock" },
   secondPassword: { type: "password", isUsed: verifying("basic"), section: "rotation", icon: "lock" },
   secret: { type: "password", isUsed: bySecret, section: "secret", icon: "lock" },
   secondSecret: { type: "password", isUsed: bySecret, section: "rotation", icon: "lock" },
+  /** See `parseCallers`. Digests are no secrets that must be hidden from those who may edit the flow. */
+  callers: { type: "text", isUsed: withCallers },
   /** The sender shows that it knows it with its first request. */
   verifyToken: { type: "password", isUsed: bySender("verifyToken"), section: "sender", icon: "lock" },
 } satisfies Record<string, CredentialField>;
@@ -226,7 +232,7 @@ export type BrokenRule =
   | "environment"
   | `relativePath.${"required" | "length" | "characters" | "segments" | "parameters" | "admin"}`
   | `token.${"required" | "length" | "characters"}`
-  | `secondToken.${"length" | "characters"}`
+  | CallersRule
   | `user.${"required" | "colon"}`
   | "password.required"
   | `sender.${"required" | "unknown"}`
@@ -275,8 +281,11 @@ export function identityRule(value: unknown, sender: unknown): BrokenRule | unde
   return identity === undefined || text(value).startsWith(`${identity}=`) ? undefined : "requiredClaim.required";
 }
 
-function tokenRequired(value: unknown): BrokenRule | undefined {
-  return text(value) === "" ? "token.required" : tokenRule("token", text(value));
+function tokenRule(value: unknown): BrokenRule | undefined {
+  const token = text(value);
+  if (token === "") return "token.required";
+  if (token.length !== tokenLength) return "token.length";
+  return /^[\x21-\x7e]+$/.test(token) ? undefined : "token.characters";
 }
 
 /** The rules of fields, credentials and settings, for values whose environment variables are already resolved. */
@@ -294,9 +303,10 @@ export const rules = {
     const parameters = segments.filter((segment) => segment.startsWith(":"));
     return new Set(parameters).size < parameters.length ? "relativePath.parameters" : undefined;
   },
-  token: tokenRequired,
-  secondToken(value) {
-    return text(value) === "" ? undefined : tokenRule("secondToken", text(value));
+  token: tokenRule,
+  callers(value) {
+    const parsed = parseCallers(value);
+    return typeof parsed === "string" ? parsed : undefined;
   },
   user: userRule,
   password: (value) => (text(value) === "" ? "password.required" : undefined),
@@ -309,11 +319,6 @@ export const rules = {
   webhookId: (value) => (/^[A-Za-z0-9]*$/.test(text(value)) ? undefined : "webhookId"),
   alg: (value) => (text(value) === "" || hashes.some((hash) => hash === value) ? undefined : "alg"),
 } satisfies Record<string, Rule>;
-
-function tokenRule(field: "token" | "secondToken", token: string): BrokenRule | undefined {
-  if (token.length !== tokenLength) return `${field}.length`;
-  return /^[\x21-\x7e]+$/.test(token) ? undefined : `${field}.characters`;
-}
 
 /** Whether a field is used with the values of the others. */
 export function isFieldUsed(field: keyof FieldTable, choices: Choices): boolean {
@@ -383,6 +388,12 @@ export type BoxField = {
 export const boxFields = Object.entries(defaults).flatMap(([name, value]) =>
   typeof value === "boolean" ? [name as BoxField] : [],
 );
+
+/** Fields whose value is one of a few, which the form shows as lists. */
+export const choiceFields = fieldNames.filter((name): name is ChoiceField => "options" in fields[name]);
+type ChoiceField = {
+  [Name in keyof FieldTable]: FieldTable[Name] extends { options: unknown } ? Name : never;
+}[keyof FieldTable];
 
 /** The field with the name of the header field or parameter that has the token. */
 export const placementField = {

@@ -3,6 +3,7 @@
 import type { BodyDigest, KeySource, Settings } from "../auth/senders/sender";
 import { findJwtPreset } from "../auth/senders/table";
 import { type Block, parseBlocks } from "./blocks";
+import { type Caller, parseCallers } from "./callers";
 import {
   type Breach,
   type BrokenRule,
@@ -48,6 +49,9 @@ export interface WebhookConfig extends PlainConfig {
   allowFrom: readonly Block[];
   /** How fast, how often and for how long the flow is started with stored deliveries. */
   pace: Pace;
+  rateLimitBy: "address" | "caller";
+  /** Whether there is an alert for each silent caller, too. */
+  alertPerCaller: boolean;
   /** After how long an attempt without an end has failed, in ms. */
   attemptTimeoutMs: number;
   /** Whether an attempt fails where an API that the flow calls has answered with an error. */
@@ -67,18 +71,21 @@ export interface TokenAccess {
   method: TokenMethod;
   /** The header field, or the query parameter, that has the token. */
   name: string;
+  /** Empty where only callers have one. */
   token: string;
-  /** Accepted as well; empty for none. */
-  secondToken: string;
+  callers: readonly Caller[];
 }
 
 /** Authentication by user and password (RFC 7617). */
 export interface BasicAccess {
   method: "basic";
+  /** Empty, as the password is, where only callers may send. */
   user: string;
   password: string;
   /** Accepted as well; empty for none. */
   secondPassword: string;
+  /** Each is a user whose password is its token. */
+  callers: readonly Caller[];
 }
 
 /** Authentication by a JSON Web Token (RFC 7519). */
@@ -115,7 +122,7 @@ export interface SignatureAccess {
 
 export function hasTwoCredentials(access: WebhookConfig["access"]): boolean {
   if (access.method === "signature" || access.method === "jwt") return access.secondSecret !== "";
-  return (access.method === "basic" ? access.secondPassword : access.secondToken) !== "";
+  return access.method === "basic" && access.secondPassword !== "";
 }
 
 /** What a configuration depends on beside its own fields. */
@@ -163,6 +170,8 @@ export function parseConfig(
         ? { key, keptForMs: Number(saved.duplicateWindow) * 3_600_000 }
         : undefined,
     allowFrom: parseBlocks(saved.allowFrom) ?? [],
+    rateLimitBy: saved.rateLimitBy === "caller" ? "caller" : "address",
+    alertPerCaller: isTrue(saved.alertPerCaller),
     pace: {
       attempts: Number(paced.attempts),
       backoffFirstMs: Number(paced.backoffFirst) * 1000,
@@ -204,9 +213,28 @@ function parseAccess(
   return method === "basic" ? basicAccess(credentials) : tokenAccess(saved, credentials, method as TokenMethod);
 }
 
-function basicAccess({ user, password, secondPassword }: SavedCredentials): BasicAccess | Breach {
+function basicAccess({ user, password, secondPassword, callers }: SavedCredentials): BasicAccess | Breach {
   const access = { user: text(user), password: text(password), secondPassword: text(secondPassword) };
-  return findBreach({ user, password, secondPassword }) ?? { method: "basic", ...access };
+  const own = { user, password, secondPassword };
+  const isOwnGiven = Object.values(access).some((value) => value !== "");
+  const known = checkCallers(callers, isOwnGiven, own);
+  return "rule" in known ? known : { method: "basic", ...access, ...known };
+}
+
+/**
+ * The callers of an endpoint, unless they or its own credential break a rule. With callers it needs none of its own.
+ */
+function checkCallers(
+  callers: unknown,
+  isOwnGiven: boolean,
+  own: Readonly<Record<string, unknown>>,
+): { callers: readonly Caller[] } | Breach {
+  const breach = findBreach({ callers });
+  if (breach) return breach;
+  const parsed = parseCallers(callers);
+  if (typeof parsed === "string") return { rule: parsed, value: "" };
+  const isOwnNeeded = isOwnGiven || parsed.length === 0;
+  return (isOwnNeeded ? findBreach(own) : undefined) ?? { callers: parsed };
 }
 
 function jwtAccess(given: SavedFields, { secret, secondSecret }: SavedCredentials): JwtAccess | Breach {
@@ -235,11 +263,11 @@ function jwtAccess(given: SavedFields, { secret, secondSecret }: SavedCredential
 
 function tokenAccess(
   saved: Readonly<SavedFields>,
-  { token, secondToken }: SavedCredentials,
+  { token, callers }: SavedCredentials,
   method: TokenMethod,
 ): TokenAccess | Breach {
-  const name = text(saved[placementField[method]]);
-  return findBreach({ token, secondToken }) ?? { method, name, token: text(token), secondToken: text(secondToken) };
+  const known = checkCallers(callers, text(token) !== "", { token });
+  return "rule" in known ? known : { method, name: text(saved[placementField[method]]), token: text(token), ...known };
 }
 
 /** What is entered for a sender besides secrets, as a text. */

@@ -70,6 +70,8 @@ export interface Webhook {
   /** When it was signed, in ms since the epoch. */
   sentAt?: number;
   credential: Credential;
+  /** The name of the caller whose token was used. */
+  caller?: string;
   /** Those of a JSON Web Token. */
   claims?: Authenticated["claims"];
   /** The number of this start of the flow; missing without retries. */

@@ -2,7 +2,7 @@
 
 import type { Node, NodeAPI } from "node-red";
 import type { Authenticator } from "../auth/authenticator";
-import { createLimits, type JudgeAddress, type LimitServices } from "../auth/limits";
+import { createLimits, type JudgeHead, type LimitServices } from "../auth/limits";
 import type { Sender } from "../auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../auth/senders/table";
 import { isPattern } from "../config/paths";
@@ -34,7 +34,7 @@ export interface Endpoint {
   /** How many bytes a body may have, before and after decoding. */
   readonly maxBodyBytes: number;
   /** Allowed addresses and rate; missing: no limits. */
-  readonly judgeAddress: JudgeAddress | undefined;
+  readonly judgeHead: JudgeHead | undefined;
   /** Ignores duplicates; missing: they start the flow. */
   readonly duplicates: DuplicateGuard | undefined;
   /** Guaranteed delivery; missing where it is off. */
@@ -76,7 +76,7 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
     ...{ node, config, authenticator, sender, maxBodyBytes, guaranteed, recorder, outcomes, owed },
     hasParameters: isPattern(config.path),
     methodNotAllowed: refuseOtherMethods(config.methods),
-    judgeAddress: createLimits(config, node.id, parts.limiting),
+    judgeHead: createLimits(config, node.id, parts.limiting),
     duplicates: how && new DuplicateGuard(how, parts.duplicates),
     newId: () => RED.util.generateId(),
     deliver: (delivery, flowReply) => sendMessage(node, createMessage(RED, node, delivery, config, flowReply), config),

@@ -294,12 +294,13 @@ function describeSent({ arrived: { request, path, ip }, endpoint }: Decoded): Re
 
 /** The value of `msg.webhook`. */
 function describeWebhook(
-  { endpoint: { sender, guaranteed }, authenticated: { credential, sentAt, claims } }: Decoded,
+  { endpoint: { sender, guaranteed }, authenticated: { credential, caller, sentAt, claims } }: Decoded,
   event: string | undefined,
   id: string | undefined,
 ): Webhook {
   const proof = {
     credential,
+    ...(caller !== undefined && { caller }),
     ...(sentAt !== undefined && { sentAt }),
     ...(claims && { claims }),
     ...(guaranteed && { attempt: 1 }),

@@ -152,7 +152,8 @@ export function hasNoBody(method: string): boolean {
 export function judge(arrived: Arrived, endpoint: Endpoint): Judged {
   const { request, ip, shared } = arrived;
   if (shared.judged?.endpoint === endpoint) return shared.judged;
-  const result = endpoint.judgeAddress?.(request, ip) ?? authenticate(arrived, endpoint);
+  const check = () => authenticate(arrived, endpoint);
+  const result = endpoint.judgeHead ? endpoint.judgeHead(request, ip, check) : check();
   return (shared.judged = { endpoint, result });
 }
 

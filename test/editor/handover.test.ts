@@ -85,7 +85,7 @@ describe("the box with what to give to the sender", () => {
 
   it("says to copy in time what Node-RED will not show again, and not what the sender shows", async () => {
     const secret = "0123456789abcdef0123456789abcdef";
-    await editor().enter({ secondToken: "x".repeat(40) });
+    await editor().enter({ token: "x".repeat(40) });
     (await text("seen")).should.equal(catalogText("handover.tokenSeen"));
     await editor().enter({ sender: "slack", secret });
     (await editor().note("seen").isVisible()).should.be.false();

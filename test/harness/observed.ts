@@ -14,7 +14,7 @@ import { token } from "./flow";
 import { parseMetrics } from "./prometheus";
 import { turns } from "./turns";
 
-const tokenGate = new TokenAuthenticator({ method: "header", name: "Authorization", token, secondToken: "" });
+const tokenGate = new TokenAuthenticator({ method: "header", name: "Authorization", token, callers: [] });
 
 /** A request that was refused. */
 export const refusedRequest: RefusedRequestFacts = {
@@ -75,7 +75,7 @@ export class Observed {
       status: (status: Observed["statuses"][number]) => this.statuses.push(status),
       ...{ log: line("log"), warn: line("warn"), error: line("error"), metric: () => false },
     } as unknown as Node;
-    const access = { method: "header", secondToken: "" };
+    const access = { method: "header", callers: [] };
     const config = { path, guaranteed, reply: { by: "now" }, access, pace: { breaker }, alertWhenSilent: hours };
     const running = { node, config, authenticator: tokenGate, recorder } as unknown as Endpoint;
     this.observers.nodes.reset(node.id).running = running;

@@ -80,7 +80,7 @@ export class Reception {
 
   /** Puts an endpoint with a token in the place of the present one. */
   deploy(wanted = token, maxBodyBytes = 5 * 1024 * 1024): void {
-    const access = { method: "header", name: "Authorization", token: wanted, secondToken: "" } as const;
+    const access = { method: "header", name: "Authorization", token: wanted, callers: [] } as const;
     this.open(new TokenAuthenticator(access), undefined, maxBodyBytes);
   }
 
@@ -104,7 +104,7 @@ export class Reception {
       hasParameters: false,
       sender: sender && { id: sender, row: senders[sender] },
       maxBodyBytes,
-      judgeAddress: undefined,
+      judgeHead: undefined,
       duplicates: this.duplicates,
       guaranteed: undefined,
       owed: new OwedReplies(),

@@ -2,7 +2,7 @@ import should from "should";
 import document from "../../docs/openapi.json";
 import { sqliteIsHere } from "../../src/config/stores";
 import { exportsOf, settingsOf } from "../harness/fixtures";
-import { bearer, tab, token, webhook } from "../harness/flow";
+import { bearer, tab, webhook } from "../harness/flow";
 import { endHeld, guaranteed, storeIn } from "../harness/guaranteed";
 import { send } from "../harness/http";
 import { NodeRed, type Options } from "../harness/node-red";
@@ -20,7 +20,7 @@ const flow = tab(
   webhook("orders", "/orders", { ignoreDuplicates: true, duplicateKey: "header:X-Id" }),
   webhook("split", "/split", { sender: "github", verificationMethod: "signature", credentials: { secret: "key" }, events: ["push"], outputPerEvent: true }),
   webhook("adyen", "/adyen", { sender: "adyen", verificationMethod: "signature", credentials: { secret: "ab12" } }),
-  webhook("two", "/two", { credentials: { token, secondToken: token.toUpperCase() } }),
+  webhook("two", "/two", { verificationMethod: "basic", credentials: { user: "sensor", password: "old", secondPassword: "new" } }),
   webhook("local", "/local", { allowFrom: "192.0.2.1" }),
   webhook("late", "/late", { reply: "flow", replyTimeout: 1 }),
   webhook("silent", "/silent", { alertWhenSilent: 1e-6 }),
@@ -54,7 +54,7 @@ async function meetRequests(nodeRed: NodeRed): Promise<Met> {
     ["/orders", { ...bearer, "X-Id": "1" }],
     ["/orders", bearer, Buffer.from([0xff])],
     ["/orders", { "X-GitHub-Event": "push", "X-Hub-Signature-256": `sha256=${"0".repeat(64)}` }],
-    ["/two", { Authorization: `Bearer ${token.toUpperCase()}` }],
+    ["/two", { Authorization: `Basic ${btoa("sensor:new")}` }],
     ["/local", bearer],
     ["/late", bearer],
     ["/cold", bearer],
@@ -108,6 +108,8 @@ function rowsOf({ accepted, refused, running, retrying, all }: Met): Row[] {
       { id: "adyen", body: { method: "POST", headers: json, body: "e30=", encoding: "base64" } },
     ],
     ["post {node}/test", 400, { id: "orders", body: { sample: "Push to a branch" } }],
+    ["post callers", 200, { body: { names: ["door 1", "door 2"] } }],
+    ...[[], [""], [" door"], ["Door", "door"], ["a\nb"], "door", Array(1001).fill("door")].map((names): Row => ["post callers", 400, { body: { names } }]), // prettier-ignore
     ["get samples/{sender}", 200, { id: "github" }],
     ["get samples/{sender}", 404],
     ...["orders", "two", "local", "late", "notion"].map((node): Row => ["get {node}/lastRequest", 200, { id: node }]),

@@ -24,7 +24,10 @@ const flow = tab(
   signedBy("cloudevents", { sender: "azure-eventgrid" }),
   signedBy("xero"),
   signedBy("notion", { senderSettings: { arm: true }, credentials: {} }),
-  webhook("two", "/two", { credentials: { token, secondToken: token.toUpperCase() } }),
+  webhook("two", "/two", {
+    verificationMethod: "basic",
+    credentials: { user: "sensor", password: "old", secondPassword: "new" },
+  }),
   webhook("by-token", "/by-token", { sender: "azure-eventgrid" }),
   webhook("by-bearer", "/by-bearer", { sender: "cloudevents" }),
   { id: "page", type: "http in", method: "get", url: "/meta", upload: false, wires: [["answer"]] },
@@ -75,10 +78,13 @@ onBothWays("a signed webhook", { ...options, flow }, (nodeRed, way) => {
 
   it("may have a second credential, and is shown with the one that was used", async () => {
     for (const [own, credential] of [
-      [token, "first"],
-      [token.toUpperCase(), "second"],
+      ["old", "first"],
+      ["new", "second"],
     ] as const) {
-      const { json: reply } = await post("/two", { headers: { Authorization: `Bearer ${own}` }, body: "{}" });
+      const { json: reply } = await post("/two", {
+        headers: { Authorization: `Basic ${btoa(`sensor:${own}`)}` },
+        body: "{}",
+      });
       (await nodeRed().message(reply.id)).webhook.should.eql({ credential });
     }
     (await lastRequest("two")).should.have.property("credential", "second");

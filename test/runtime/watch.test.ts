@@ -14,8 +14,6 @@ import { NodeRed, type Options, type Received } from "../harness/node-red";
 import { temporaryFolder } from "../harness/package";
 import { serverIsHere, ValkeyServer } from "../harness/valkey";
 
-const secondToken = token.slice(20) + token.slice(0, 20);
-
 /** A watch, with a sink of the same name. */
 const watch = (id: string, fields: Record<string, unknown> = {}) => [
   { id, type: "webhook-watch", name: "", scope: null, events: null, wires: [[`${id}-sink`]], ...fields },
@@ -139,12 +137,13 @@ describe("a webhook watch", () => {
     heard("quiet").events.should.eql(["silent rare"]);
   });
 
-  it("sends that a second token was used, once for each deploy of its node", async () => {
-    const flow = tab(webhook("shop", "/shop", { credentials: { token, secondToken } }), ...watch("all"));
+  it("sends that a second password was used, once for each deploy of its node", async () => {
+    const credentials = { user: "sensor", password: "old", secondPassword: "new" };
+    const flow = tab(webhook("shop", "/shop", { verificationMethod: "basic", credentials }), ...watch("all"));
     await start({ flow });
     const use = async () => {
-      for (const each of [token, secondToken, secondToken]) {
-        (await post("/shop", { Authorization: `Bearer ${each}` })).status.should.equal(200);
+      for (const each of ["old", "new", "new"]) {
+        (await post("/shop", { Authorization: `Basic ${btoa(`sensor:${each}`)}` })).status.should.equal(200);
       }
     };
     await use();

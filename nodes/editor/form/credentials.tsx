@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from "preact";
 import { shortName } from "../../../src/auth/senders/table";
-import { type CredentialName, credentialNames, rules, tokenLength } from "../../../src/config/fields";
+import { type CredentialName, credentialNames, credentials, rules, tokenLength } from "../../../src/config/fields";
 import { isEnvironmentValue } from "../../../src/config/values";
 import {
   findRecipe,
@@ -17,9 +17,9 @@ import {
 } from "./form-state";
 import { DocsLink, draw, IconButton, Note } from "./parts";
 
-type PasswordName = Exclude<CredentialName, "user">;
-/** Node-RED shows a user again, so that field is an ordinary one. */
-const passwordNames = credentialNames.filter((name): name is PasswordName => name !== "user");
+type PasswordName = Exclude<CredentialName, "user" | "callers">;
+/** Node-RED shows texts again. */
+const passwordNames = credentialNames.filter((name): name is PasswordName => credentials[name].type === "password");
 
 /** Whether a credential is neither missing nor saved. */
 function isNewCredential(value: string): boolean {
@@ -30,7 +30,7 @@ function isNewCredential(value: string): boolean {
 export function credentialToGive({ credentials }: FormState, name: CredentialName): string | undefined {
   const value = credentials[name];
   if (!isNewCredential(value) || isEnvironmentValue(value)) return undefined;
-  return (name === "token" || name === "secondToken") && rules[name](value) ? undefined : value;
+  return name === "token" && rules.token(value) ? undefined : value;
 }
 
 // What becomes of credentials while a form is open.

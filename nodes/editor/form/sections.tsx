@@ -76,7 +76,7 @@ export function showSections(state: FormState, before: FormState | undefined): v
 
 // The section *Rotation*.
 
-const secondCredentials = ["secondToken", "secondPassword", "secondSecret"] as const;
+const secondCredentials = ["secondPassword", "secondSecret"] as const;
 
 /** Shows the section where there can be a second credential. */
 function showRotation({ used }: FormState): void {

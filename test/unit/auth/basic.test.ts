@@ -4,7 +4,13 @@ import { BasicAuthenticator } from "../../../src/auth/basic";
 import { TestCredentials } from "../../../src/auth/test-credentials";
 import { Problem } from "../../../src/request/problem";
 
-const access = { method: "basic", user: "sensor", password: "pässword:1", secondPassword: "another-password" } as const;
+const access = {
+  method: "basic",
+  user: "sensor",
+  password: "pässword:1",
+  secondPassword: "another-password",
+  callers: [],
+} as const;
 const authenticator = new BasicAuthenticator(access, new TestCredentials().of(""));
 
 function encode(pair: string): string {
@@ -29,7 +35,13 @@ describe("Basic authentication", () => {
   });
 
   it("accepts the example of RFC 7617", () => {
-    const aladdin = { method: "basic", user: "Aladdin", password: "open sesame", secondPassword: "" } as const;
+    const aladdin = {
+      method: "basic",
+      user: "Aladdin",
+      password: "open sesame",
+      secondPassword: "",
+      callers: [],
+    } as const;
     const rawHeaders = ["Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="];
     const result = new BasicAuthenticator(aladdin, new TestCredentials().of("")).checkHead({
       method: "POST",

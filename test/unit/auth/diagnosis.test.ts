@@ -148,14 +148,14 @@ describe("the explanation of a refusal", () => {
 
   for (const [name, rawHeaders, search, expected] of tokenCases) {
     it(`says of a token ${name}: ${expected?.key ?? "nothing"}`, () => {
-      const { reasons } = explainToken([token, ""], "header:Authorization", { method: "POST", rawHeaders, search });
+      const { reasons } = explainToken([token], "header:Authorization", { method: "POST", rawHeaders, search });
       reasons.should.eql(expected ? [expected] : []);
     });
   }
 
-  it("considers the second token, and the letter case of a parameter's name", () => {
+  it("considers the letter case of a parameter's name", () => {
     const head = { method: "POST", rawHeaders: [], search: `STATE=${token}` };
-    explainToken([other, token], "query:state", head).reasons.should.eql([elsewhere("?STATE=")]);
+    explainToken([token], "query:state", head).reasons.should.eql([elsewhere("?STATE=")]);
   });
 
   it("has a text for each reason, with a place for each of its values, and no text besides", () => {

@@ -1,11 +1,14 @@
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { mock } from "node:test";
 import should from "should";
+import { type AuthResult, byFirst } from "../../../src/auth/authenticator";
 import {
   createLimits,
   isLoopback,
+  type JudgeHead,
   maxWindows,
   MemoryRateCounter,
   normaliseAddress,
@@ -14,16 +17,16 @@ import {
   windowMs,
 } from "../../../src/auth/limits";
 import { parseBlocks } from "../../../src/config/blocks";
-import type { Problem } from "../../../src/request/problem";
+import { type Problem, problems } from "../../../src/request/problem";
 import { seed } from "../../harness/property";
 
 const testCredentials = { isFromUs: () => false };
 const socket = new Socket();
 const newRequest = () => new IncomingMessage(socket);
 
-function secondsOf(refusal: Problem | undefined): number {
+function secondsOf(refusal: AuthResult | undefined): number {
   should(refusal).have.property("status", 429);
-  return Number(refusal?.headers["Retry-After"]);
+  return Number((refusal as Problem).headers["Retry-After"]);
 }
 
 describe("an allow list", () => {
@@ -61,11 +64,13 @@ describe("an allow list", () => {
   ] as const) {
     it(`${JSON.stringify(list)} ${isAllowed ? "allows" : "refuses"} the address "${ip}"`, () => {
       const allowFrom = parseBlocks(list) ?? [];
-      const limits = createLimits({ allowFrom, rateLimit: 0 }, "node", {
+      const limits = createLimits({ allowFrom, rateLimit: 0, rateLimitBy: "address" }, "node", {
         counter: new MemoryRateCounter(),
         testCredentials,
       });
-      should(limits?.(newRequest(), ip)?.status).equal(isAllowed ? undefined : 403);
+      (limits?.(newRequest(), ip, () => byFirst) ?? byFirst).should.equal(
+        isAllowed ? byFirst : problems.addressNotAllowed,
+      );
     });
   }
 });
@@ -74,8 +79,12 @@ describe("a rate limit", () => {
   let now: number;
   let counter: RateCounter;
   /** Sends a request to an endpoint with a limit. */
-  const send = (ip: string, rateLimit: number, endpoint = "node") =>
-    createLimits({ allowFrom: [], rateLimit }, endpoint, { counter, testCredentials })?.(newRequest(), ip);
+  const send = (ip: string, rateLimit: number) => judgeBy(rateLimit)(newRequest(), ip, () => byFirst);
+  const judgeBy = (rateLimit: number, rateLimitBy: "address" | "caller" = "address"): JudgeHead => {
+    const judge = createLimits({ allowFrom: [], rateLimit, rateLimitBy }, "node", { counter, testCredentials });
+    assert(judge);
+    return judge;
+  };
   beforeEach(() => {
     now = 1_000_000.25;
     counter = new MemoryRateCounter();
@@ -85,11 +94,32 @@ describe("a rate limit", () => {
   afterEach(() => void Reflect.deleteProperty(performance, "now"));
 
   it("counts a request once, however often it is judged", () => {
-    const limits = createLimits({ allowFrom: [], rateLimit: 1 }, "node", { counter, testCredentials });
+    const judge = judgeBy(1);
     const [first, second] = [newRequest(), newRequest()];
-    for (let times = 0; times < 3; times++) should(limits?.(first, "::1")).be.undefined();
-    for (let times = 0; times < 3; times++) secondsOf(limits?.(second, "::1")).should.equal(60);
+    for (let times = 0; times < 3; times++) judge(first, "::1", () => byFirst).should.equal(byFirst);
+    for (let times = 0; times < 3; times++) secondsOf(judge(second, "::1", () => byFirst)).should.equal(60);
     counter.count("0:0:0:0 node").requests.should.equal(3);
+  });
+
+  it("counts each caller on its own, whatever its address, and all others by address", () => {
+    const judge = judgeBy(1, "caller");
+    const send = (caller: string | undefined, ip: string) => {
+      const result: AuthResult = caller === undefined ? problems.tokenInvalid : { credential: "first", caller };
+      return judge(newRequest(), ip, () => result) === result;
+    };
+    for (const [caller, isPassed] of [
+      ["a", true],
+      [undefined, true],
+      ["b", true],
+      ["a", false],
+      [undefined, false],
+    ] as const) {
+      send(caller, "192.0.2.1").should.equal(isPassed, caller);
+    }
+    send("a", "192.0.2.2").should.be.false();
+    send(undefined, "192.0.2.2").should.be.true();
+    // The name of a caller may look like an address.
+    send("192.0.2.1", "192.0.2.3").should.be.true();
   });
 
   it("gives Retry-After at least a second, also when the window has just ended elsewhere", () => {
@@ -99,10 +129,10 @@ describe("a rate limit", () => {
 
   it("takes bounded memory when very many addresses send, and drops the windows that began first", () => {
     const format = (index: number) => `2001:db8:${(index >> 16).toString(16)}:${(index & 0xffff).toString(16)}::1`;
-    for (let index = 0; index < 3 * maxWindows; index++) should(send(format(index), 1)).be.undefined();
+    for (let index = 0; index < 3 * maxWindows; index++) send(format(index), 1).should.equal(byFirst);
     secondsOf(send(format(3 * maxWindows - 1), 1)).should.equal(60);
     secondsOf(send(format(2.2 * maxWindows), 1)).should.equal(60);
-    should(send(format(2 * maxWindows - 1), 1)).be.undefined();
+    send(format(2 * maxWindows - 1), 1).should.equal(byFirst);
   });
 
   it("does what a list of all requests would do, for any times and senders", () => {
@@ -117,7 +147,7 @@ describe("a rate limit", () => {
         windows.set(ip, current);
         current.requests++;
         const refusal = send(ip, max);
-        if (current.requests <= max) should(refusal).be.undefined();
+        if (current.requests <= max) refusal.should.equal(byFirst);
         else secondsOf(refusal).should.equal(Math.ceil((current.at + windowMs - now) / 1000));
       }
     });

@@ -12,7 +12,7 @@ function refusalBy(authenticator: TokenAuthenticator, rawHeaders: string[], sear
 }
 
 describe("a test credential", () => {
-  const access = { method: "header", name: "X-Token", token, secondToken: "" } as const;
+  const access = { method: "header", name: "X-Token", token, callers: [] } as const;
   const arrive = (presented: string) => ["X-Token", presented];
   const setUp = () => {
     const testCredentials = new TestCredentials();

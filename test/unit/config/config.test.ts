@@ -42,7 +42,11 @@ const plain = {
   },
   attemptTimeoutMs: 300_000,
   httpErrorsFail: true,
+  rateLimitBy: "address",
+  alertPerCaller: false,
 };
+
+const caller = (name: string) => ({ name, digest: Buffer.from(name.padStart(32)).toString("hex") });
 
 describe("parseConfig", () => {
   it("answers with a configuration when every rule is kept, and takes a node that is older than most fields", () => {
@@ -51,7 +55,7 @@ describe("parseConfig", () => {
         path: "/hook",
         returnQueryParams: false,
         sender: "",
-        access: { method: "header", name: "Authorization", token, secondToken: "" },
+        access: { method: "header", name: "Authorization", token, callers: [] },
         ...plain,
       });
     }
@@ -81,8 +85,11 @@ describe("parseConfig", () => {
       ["token.required", "token", ["", undefined, null, {}]],
       ["token.length", "token", [5e39, token.slice(1), `${token}x`]],
       ["token.characters", "token", [" ", "\t", "\x7f", "ä", "\n", "\0"].map((each) => token.slice(1) + each)],
-      ["secondToken.length", "secondToken", [token.slice(1)]],
-      ["secondToken.characters", "secondToken", [`${token.slice(1)} `]],
+      ["callers.format", "callers", ["door", "{}", "null", "[1]", "[null]", "[[]]", 1]],
+      ["callers.many", "callers", [JSON.stringify(Array.from({ length: 1001 }, (_, each) => caller(`${each}`)))]],
+      ["callers.name", "callers", ["", " a", "a ", "a\nb", "x".repeat(65), 1].map((name) => JSON.stringify([{ ...caller("a"), name }]))],
+      ["callers.digest", "callers", ["", "0".repeat(63), "A".repeat(64), null].map((digest) => JSON.stringify([{ name: "a", digest }]))],
+      ["callers.twice", "callers", [[caller("Door"), caller("dOOR")], [caller("a"), { ...caller("a"), name: "b" }]].map((list) => JSON.stringify(list))],
       ["verificationMethod", "verificationMethod", ["body"]],
       ["rateLimit", "rateLimit", [-1]],
       ["queryParameter", "queryParameter", [""], { verificationMethod: "query" }],
@@ -295,6 +302,8 @@ describe("parseConfig", () => {
       replyType: ["", "text", "text/", "/plain", "text/plain;", "text/plain; charset", "a/b\r\nX: y", "a/b; c=\"\r\n\"", "ä/b", 1, null], // prettier-ignore
       replyTimeout: [0, 301, 1.5, "5.0", "", "1s", -1, null],
       ignoreDuplicates: ["", "yes", 1, null],
+      rateLimitBy: ["", "node", null],
+      alertPerCaller: ["", "yes", 1, null],
       duplicateKey: ["id", "header:", "header:X Id", "json:", "json:a..b", "json:*.", "query:", "body:x", "Header:x", 1, null], // prettier-ignore
       duplicateWindow: [0, 721, "", "72h", null],
       allowFrom: ["localhost", "192.0.2.1/33", "192.0.2.1 192.0.2.2", ",", "1.2.3.4,x", "2001:db8::/129", "fe80::1%eth0", 1, null], // prettier-ignore

@@ -9,7 +9,7 @@ import { token } from "../../harness/flow";
 import { Observed, refusedRequest } from "../../harness/observed";
 import { authenticatorFor } from "../../harness/verification";
 
-const authenticator = new TokenAuthenticator({ method: "header", name: "Authorization", token, secondToken: "" });
+const authenticator = new TokenAuthenticator({ method: "header", name: "Authorization", token, callers: [] });
 
 describe("the log", () => {
   let observed: Observed;
@@ -61,7 +61,7 @@ describe("the log", () => {
     refuse(
       problems.unforeseen,
       quoted,
-      new TokenAuthenticator({ method: "header", name: "X", token: secret, secondToken: "" }),
+      new TokenAuthenticator({ method: "header", name: "X", token: secret, callers: [] }),
     );
     logs[0]?.should.match(/Invalid value \[redacted\] in \{"secret":"\[redacted\]"\}/).and.not.match(/x{38}/);
   });

@@ -1,0 +1,32 @@
+// Makes the tokens of new callers. They are forgotten at once: a node keeps their digests.
+
+import type { NodeAPI } from "node-red";
+import { digest, makeToken } from "../auth/digest";
+import { type Caller, isCallerName, maxCallers } from "../config/callers";
+import { isObject } from "../config/values";
+import { addRoute, BadRequest } from "./routes";
+
+/** A caller with its token, as only the answer that makes it has it. */
+export interface NewCaller extends Caller {
+  readonly token: string;
+}
+
+export function serveCallers(RED: NodeAPI): void {
+  addRoute(RED, "post", "callers", ({ body }) => ({ body: { callers: makeCallers(readNames(body)) } }));
+}
+
+function makeCallers(names: readonly string[]): NewCaller[] {
+  return names.map((name) => {
+    const token = makeToken();
+    return { name, token, digest: digest(token).toString("hex") };
+  });
+}
+
+/** @throws {BadRequest} */
+function readNames(body: unknown): readonly string[] {
+  const { names } = isObject(body) ? body : {};
+  const isValid = Array.isArray(names) && names.length > 0 && names.length <= maxCallers && names.every(isCallerName);
+  if (!isValid) throw new BadRequest("names");
+  if (new Set(names.map((name) => name.toLowerCase())).size < names.length) throw new BadRequest("names");
+  return names;
+}

@@ -1,0 +1,43 @@
+// The callers of an endpoint: who has a token of its own there. Only the digests of their tokens are known.
+
+import { isObject, tryParseJson } from "./values";
+
+export interface Caller {
+  readonly name: string;
+  /** The SHA-256 digest of its token, in lower-case hexadecimal digits. */
+  readonly digest: string;
+}
+
+/** Tokens are made by `makeToken`. No encoding writes these characters in another way, so that they can be found in texts. */
+export const callerToken = /^[A-Za-z0-9_-]{40}$/;
+export const maxCallers = 1000;
+/** In characters. */
+export const maxCallerName = 64;
+
+/** A rule that a list of callers breaks. */
+export type CallersRule = `callers.${"format" | "many" | "name" | "digest" | "twice"}`;
+
+/**
+ * The callers in a credential.
+ *
+ * @param saved JSON, or its value, as an environment variable of a group may be; missing or empty for none
+ */
+export function parseCallers(saved: unknown): readonly Caller[] | CallersRule {
+  const list = (saved ?? "") === "" ? [] : typeof saved === "string" ? tryParseJson(saved) : saved;
+  if (!Array.isArray(list) || !list.every(isObject)) return "callers.format";
+  if (list.length > maxCallers) return "callers.many";
+  const callers: Caller[] = [];
+  for (const { name, digest } of list) {
+    if (!isCallerName(name)) return "callers.name";
+    if (typeof digest !== "string" || !/^[0-9a-f]{64}$/.test(digest)) return "callers.digest";
+    callers.push({ name, digest });
+  }
+  const unique = (key: (caller: Caller) => string) => new Set(callers.map(key)).size === callers.length;
+  return unique(({ name }) => name.toLowerCase()) && unique(({ digest }) => digest) ? callers : "callers.twice";
+}
+
+/** Names are seen in logs and lists: they have no control characters, and no blanks around them. */
+export function isCallerName(name: unknown): name is string {
+  if (typeof name !== "string" || name !== name.trim() || name === "") return false;
+  return name.length <= maxCallerName && !/[\p{Cc}\u2028\u2029]/u.test(name);
+}

@@ -1,0 +1,89 @@
+import should from "should";
+import type { Authenticator } from "../../../src/auth/authenticator";
+import { BasicAuthenticator } from "../../../src/auth/basic";
+import { CallerTokens } from "../../../src/auth/caller-tokens";
+import { digest, makeToken } from "../../../src/auth/digest";
+import { Redactor } from "../../../src/auth/redactor";
+import { TestCredentials } from "../../../src/auth/test-credentials";
+import { TokenAuthenticator } from "../../../src/auth/token";
+import { token } from "../../harness/flow";
+
+const names = ["door", "Sensor: Keller, ß", "__proto__"];
+const made = names.map((name) => ({ name, token: makeToken() }));
+const callers = made.map(({ name, token }) => ({ name, digest: digest(token).toString("hex") }));
+const testCredentials = new TestCredentials().of("hook");
+
+/** The name of the caller; `own` for the node's credential, nothing where it is refused. */
+function judge(authenticator: Authenticator, rawHeaders: string[], search = ""): string | undefined {
+  const result = authenticator.checkHead({ method: "POST", rawHeaders, search }, 0);
+  return "credential" in result ? (result.caller ?? "own") : undefined;
+}
+
+describe("callers", () => {
+  for (const own of [token, ""]) {
+    const isOwn = own === "" ? "without" : "beside";
+    const byHeader = new TokenAuthenticator({ method: "header", name: "Authorization", token: own, callers });
+    const byQuery = new TokenAuthenticator({ method: "query", name: "state", token: own, callers });
+    const password = own && "secret";
+    const access = { method: "basic", user: own && "me", password, secondPassword: "", callers } as const;
+    const byBasic = new BasicAuthenticator(access, testCredentials);
+    const basic = (pair: string) => ["Authorization", `Basic ${Buffer.from(pair).toString("base64")}`];
+
+    it(`are known by their tokens ${isOwn} the node's own credential, and are not known without one`, () => {
+      for (const { name, token } of made) {
+        should(judge(byHeader, ["Authorization", `Bearer ${token}`])).equal(name);
+        should(judge(byQuery, [], `state=${token}`)).equal(name);
+        should(judge(byBasic, basic(`${name}:${token}`))).equal(name);
+        for (const other of [...names, "me", ""]) {
+          if (other !== name) should(judge(byBasic, basic(`${other}:${token}`))).be.undefined();
+        }
+      }
+      const expected = own === "" ? undefined : "own";
+      should(judge(byHeader, ["Authorization", `Bearer ${own}`])).equal(expected);
+      should(judge(byQuery, [], `state=${encodeURIComponent(own)}`)).equal(expected);
+      should(judge(byBasic, basic(`${own && "me"}:${password}`))).equal(expected);
+      for (const other of [makeToken(), callers[0]?.digest ?? "", "door"]) {
+        should(judge(byHeader, ["Authorization", `Bearer ${other}`])).be.undefined();
+        should(judge(byQuery, [], `state=${other}`)).be.undefined();
+        should(judge(byBasic, basic(`door:${other}`))).be.undefined();
+      }
+    });
+  }
+
+  it("have no token but one of 40 characters, whatever digest is saved", () => {
+    for (const presented of ["", "x", "x".repeat(39), "x".repeat(41), `${"x".repeat(39)}.`]) {
+      const saved = [{ name: "door", digest: digest(presented).toString("hex") }];
+      const authenticator = new TokenAuthenticator({ method: "query", name: "state", token: "", callers: saved });
+      should(judge(authenticator, [], `state=${presented}`)).be.undefined();
+    }
+  });
+
+  it("have tokens that are redacted wherever a text or a body has them", () => {
+    const redactor = new Redactor(["a secret of ours"], undefined, new CallerTokens(callers));
+    const [first = "", second = ""] = made.map(({ token }) => token);
+    for (const [before, after] of [
+      ["", ""],
+      ["%20", "&"],
+      ["Bearer ", "\n"],
+      ['{"a":"', '"}'],
+      ["\\n", "\\n"],
+      ["", "_1"],
+    ] as const) {
+      const text = before + first + after;
+      redactor.contains(text).should.be.true();
+      redactor.redact(text).should.equal(`${before}[redacted]${after}`);
+      String(redactor.redactBytes(Buffer.from(`ä${text}`))).should.equal(`ä${before}[redacted]${after}`);
+    }
+    redactor.redact(`${first}${second}, a secret of ours`).should.equal("[redacted][redacted], [redacted]");
+    String(redactor.redactBytes(Buffer.from(`${second} a secret of ours ${first}`))).should.equal("[redacted] [redacted] [redacted]"); // prettier-ignore
+    const other = makeToken();
+    redactor.contains(other).should.be.false();
+    redactor.redact(other).should.equal(other);
+  });
+
+  it("have tokens that are different, and that no spreadsheet takes for a formula", () => {
+    const tokens = Array.from({ length: 1000 }, makeToken);
+    new Set(tokens).size.should.equal(1000);
+    for (const each of tokens) each.should.match(/^[A-Za-z0-9_][A-Za-z0-9_-]{39}$/);
+  });
+});
