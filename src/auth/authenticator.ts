@@ -180,6 +180,7 @@ export interface Authenticated {
 
 export const byFirst: Authenticated = { credential: "first" };
 export const bySecond: Authenticated = { credential: "second" };
+export const byCaller = (caller: string): Authenticated => ({ credential: "first", caller });
 export const byTest: Authenticated = { credential: "first", isTest: true };
 
 /** The explanation of a refusal. */

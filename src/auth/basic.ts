@@ -6,6 +6,7 @@ import {
   type Authenticated,
   Authenticator,
   type AuthResult,
+  byCaller,
   byFirst,
   bySecond,
   byTest,
@@ -61,8 +62,8 @@ export class BasicAuthenticator extends Authenticator {
   #findCaller(pair: string): Authenticated | undefined {
     const colon = pair.lastIndexOf(":");
     const token = pair.slice(colon + 1);
-    const found = this.#callers.find(token, digestOfPresented(token));
-    return found?.caller === pair.slice(0, colon) ? found : undefined;
+    const name = this.#callers.find(token, digestOfPresented(token));
+    return name !== undefined && name === pair.slice(0, colon) ? byCaller(name) : undefined;
   }
 
   override sign(request: OutgoingRequest): OutgoingRequest | undefined {

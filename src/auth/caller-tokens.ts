@@ -2,35 +2,32 @@
 
 import { type Caller, callerToken } from "../config/callers";
 import { tokenLength } from "../config/fields";
-import type { Authenticated } from "./authenticator";
 import { digestOfPresented } from "./digest";
-
-type AuthenticatedCaller = Authenticated & { readonly caller: string };
 
 /** Parts of a text that may have a token in them. */
 const words = new RegExp(`[A-Za-z0-9_-]{${tokenLength},}`, "g");
 
 /** The callers of an endpoint, by the digests of their tokens. */
 export class CallerTokens {
-  readonly #byDigest: ReadonlyMap<string, AuthenticatedCaller>;
+  readonly #names: ReadonlyMap<string, string>;
 
   constructor(callers: readonly Caller[]) {
-    this.#byDigest = new Map(callers.map(({ name, digest }) => [digest, { credential: "first", caller: name }]));
+    this.#names = new Map(callers.map(({ name, digest }) => [digest, name]));
   }
 
   get size(): number {
-    return this.#byDigest.size;
+    return this.#names.size;
   }
 
   /**
-   * Finds the caller whose token this is. The time that it takes depends on the digest of what was presented, which
+   * Finds the name of the caller whose token this is. The time that it takes depends on the digest of what was presented, which
    * reveals nothing of a token.
    *
    * @param digest of the presented text
    */
-  find(presented: string, digest: Buffer): AuthenticatedCaller | undefined {
+  find(presented: string, digest: Buffer): string | undefined {
     if (this.size === 0 || !callerToken.test(presented)) return undefined;
-    return this.#byDigest.get(digest.toString("hex"));
+    return this.#names.get(digest.toString("hex"));
   }
 
   /** The indexes at which a text has tokens, in their order; no more than the first `max`. */

@@ -7,6 +7,7 @@ import {
   type Authenticated,
   Authenticator,
   type AuthResult,
+  byCaller,
   byFirst,
   byTest,
   type Explanation,
@@ -75,7 +76,7 @@ export class TokenAuthenticator extends Authenticator {
     const own = digestOfPresented(presented);
     if (this.#digest && isSame(own, this.#digest)) return byFirst;
     const caller = this.#callers.find(presented, own);
-    if (caller) return caller;
+    if (caller !== undefined) return byCaller(caller);
     return this.testCredentials.accept(own, request) ? byTest : undefined;
   }
 
