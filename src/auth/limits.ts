@@ -5,7 +5,6 @@ import { BlockList, isIPv4, type Socket } from "node:net";
 import { type Block, parseAddress } from "../config/blocks";
 import type { WebhookConfig } from "../config/parse";
 import { type Problem, problems } from "../request/problem";
-import type { AuthResult } from "./authenticator";
 
 /** The window of the rate limit. */
 export const windowMs = 60_000;
@@ -62,8 +61,14 @@ export interface LimitServices {
 /**
  * Checks a request by the address of its sender, by its credential and by the rate, and counts it once however often it is
  * checked.
+ *
+ * @param authenticate its result may name the caller
  */
-export type JudgeHead = (request: IncomingMessage, ip: string, authenticate: () => AuthResult) => AuthResult;
+export type JudgeHead = <Result extends object>(
+  request: IncomingMessage,
+  ip: string,
+  authenticate: () => Result,
+) => Result | Problem;
 
 /** Counted requests, with the result. */
 const judged = new WeakMap<IncomingMessage, Problem | undefined>();
@@ -92,8 +97,8 @@ export function createLimits(
     if (rateLimitBy === "address") return countOnce(request, findNetwork(ip)) ?? authenticate();
     // Strangers must not use up the requests of a caller.
     const result = authenticate();
-    const { caller } = "credential" in result ? result : {};
-    return countOnce(request, caller === undefined ? findNetwork(ip) : `caller ${caller}`) ?? result;
+    const caller = "caller" in result ? `caller ${String(result.caller)}` : undefined;
+    return countOnce(request, caller ?? findNetwork(ip)) ?? result;
   };
 }
 

@@ -24,7 +24,7 @@ const testCredentials = { isFromUs: () => false };
 const socket = new Socket();
 const newRequest = () => new IncomingMessage(socket);
 
-function secondsOf(refusal: AuthResult | undefined): number {
+function secondsOf(refusal: object | undefined): number {
   should(refusal).have.property("status", 429);
   return Number((refusal as Problem).headers["Retry-After"]);
 }
