@@ -32,6 +32,8 @@ export interface Alert {
   readonly node?: string;
   readonly name?: string;
   readonly path?: string;
+  /** The name of the caller whose delivery has failed. */
+  readonly caller?: string;
   /** The id of the delivery that has failed. */
   readonly delivery?: string;
   /** The path of the page that shows it, or what came to the node, below the address of the editor. */
@@ -44,7 +46,7 @@ export interface Alert {
   readonly at: number;
 }
 
-type Description = Pick<Alert, "delivery" | "reason" | "fix">;
+type Description = Pick<Alert, "caller" | "delivery" | "reason" | "fix">;
 
 type RunningNode = Node & { readonly z?: string };
 
@@ -83,8 +85,11 @@ export class Alerts {
       this.#stops++;
     });
     RED.events.on("flows:started", () => this.#start());
-    outcomes.on("attempt:failed", ({ node, id, error, isLast }) => {
-      if (isLast) this.#report("delivery-failed", node, describeFailedDelivery(id, error, nodes.get(node)?.load?.pause, translate)); // prettier-ignore
+    outcomes.on("attempt:failed", ({ node, id, caller, error, isLast }) => {
+      if (!isLast) return;
+      const about = caller === undefined ? {} : { caller };
+      const pause = nodes.get(node)?.load?.pause;
+      this.#report("delivery-failed", node, { ...about, ...describeFailedDelivery(id, error, pause, translate) });
     });
     outcomes.on("silent", ({ node, hours, since }) => this.#reportOn("silent", node, { hours, time: format(since) }));
     outcomes.on("heard", ({ node }) => this.#reportOn("heard", node));
@@ -167,7 +172,7 @@ export class Alerts {
   }
 
   /** With the trigger's name and path, in the order of the documentation. */
-  #complete({ event, node, delivery, reason, fix, at }: Alert): Alert {
+  #complete({ event, node, caller, delivery, reason, fix, at }: Alert): Alert {
     if (node === undefined) return { event, reason, ...(fix !== undefined && { fix }), at };
     const { running } = this.#nodes.get(node) ?? {};
     const redact = (text: string) => running?.authenticator.redactor.redact(text) ?? text;
@@ -176,6 +181,7 @@ export class Alerts {
       ...{ event, node },
       ...(name && { name: redact(name) }),
       ...(running && { path: redact(running.config.path) }),
+      ...(caller !== undefined && { caller: redact(caller) }),
       ...(delivery !== undefined && { delivery }),
       ...this.#link(event, node, delivery),
       reason: redact(reason),

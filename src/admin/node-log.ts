@@ -7,7 +7,7 @@ import { type SenderId, shortName } from "../auth/senders/table";
 import { describeError, formatRefusal, type Translate } from "./summary";
 import type { Endpoint } from "../flow/endpoint";
 import type { Outcomes, RefusedEvent } from "../flow/outcomes";
-import { problems, type Reason, ReasonError } from "../request/problem";
+import { type Problem, problems, type Reason, ReasonError } from "../request/problem";
 import type { NodeHealths, RefusedRequest } from "./node-health";
 
 /** At most one refusal per node and level in this time, in ms. */
@@ -65,9 +65,9 @@ export class NodeLog {
     this.#nodes = nodes;
     const running = (node: string) => nodes.get(node)?.running;
     outcomes.on("refused", (event) => this.#refuse(event));
-    outcomes.on("unanswered", ({ node }) => {
-      const { name, status } = problems.flowLate;
-      if (this.#mayLog(node, "warn")) running(node)?.node.warn(formatRefusal(name, status, translate));
+    outcomes.on("unanswered", ({ node, caller }) => {
+      const found = running(node);
+      if (found && this.#mayLog(node, "warn")) found.node.warn(this.#name(found, problems.flowLate, caller));
     });
     outcomes.on("handshake", ({ node, secret, request, status }) => {
       const health = nodes.get(node);
@@ -118,7 +118,7 @@ export class NodeLog {
       explanation = this.#examine(event);
       health.lastRefused = this.#warn(running, event, explanation);
     } else if (cause !== undefined && this.#mayLog(node, "error")) {
-      running.node.error(`${formatRefusal(problem.name, problem.status, this.#translate)}: ${redact()}`);
+      running.node.error(`${this.#name(running, problem, request?.caller)}: ${redact()}`);
     }
     running.recorder?.addRefused(problem, request, () => ({
       explanation: explanation ?? this.#examine(event) ?? unexplained,
@@ -133,17 +133,18 @@ export class NodeLog {
     return this.#examination.spend(() => explain(authenticator, request));
   }
 
-  /** @returns what was logged, for the form */
-  #warn(
-    { node, sender }: Endpoint,
-    { problem, request }: RefusedEvent,
-    explanation: Explanation | undefined,
-  ): RefusedRequest {
-    const { name, status } = problem;
+  /** The problem, and whose request has it: an address or a caller. */
+  #name({ authenticator }: Endpoint, { name, status }: Problem, who: string | undefined): string {
     const text = formatRefusal(name, status, this.#translate);
+    return who ? `${text}: ${authenticator.redactor.redact(who)}` : text;
+  }
+
+  /** @returns what was logged, for the form */
+  #warn(running: Endpoint, { problem, request }: RefusedEvent, explanation: Explanation | undefined): RefusedRequest {
+    const { name, status } = problem;
     const ip = problem.isOfAddress ? normaliseAddress(request?.ip ?? "") : undefined;
-    const told = explanation ? this.#describe(explanation, sender?.id) : [this.#translate(`fix.${name}`)];
-    node.warn([ip ? `${text}: ${ip}` : text, ...told].join(". "));
+    const told = explanation ? this.#describe(explanation, running.sender?.id) : [this.#translate(`fix.${name}`)];
+    running.node.warn([this.#name(running, problem, request?.caller ?? ip), ...told].join(". "));
     return { at: Date.now(), problem: name, status, ...(ip && { ip }), ...(explanation ?? unexplained) };
   }
 

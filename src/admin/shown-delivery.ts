@@ -1,7 +1,7 @@
 // Deliveries as the editor shows them.
 
 import { redactHeaders, redactQuery } from "../auth/redactor";
-import { type Delivery, type Pause, readEvent, type State, type StoredDelivery } from "../deliveries/delivery";
+import { type Delivery, type Pause, readText, type State, type StoredDelivery } from "../deliveries/delivery";
 import { redactStored } from "../deliveries/record";
 import { findFailure, maxShownBytes } from "../deliveries/states";
 import { decodeIfText } from "../request/decode";
@@ -30,7 +30,6 @@ const unsettled: readonly State[] = ["queued", "retrying", "failed"];
 export function summarize(delivery: Delivery, { translate, paused }: SummaryOptions): Summary {
   const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
   const { words = null, maxAttempts = null, nextAt = null, replayOf = null, replayedBy = null, duplicateOf = null, why = null, isTest = false } = delivery; // prettier-ignore
-  const { event, senderId } = readEvent(delivery);
   const cause = explainState(delivery);
   const pause = (unsettled.includes(state) && paused(node)) || null;
   const { reason = null, fix = null } = explain({ cause, why, status, state, pause }, translate) ?? {};
@@ -39,8 +38,9 @@ export function summarize(delivery: Delivery, { translate, paused }: SummaryOpti
     ...{ reason, fix, why },
     ...{ method: head.method, path: head.path, ip: head.ip },
     sender: webhook?.sender ?? null,
-    event: event ?? null,
-    senderId: senderId ?? null,
+    caller: readText(delivery, "caller") ?? null,
+    event: readText(delivery, "event") ?? null,
+    senderId: readText(delivery, "id") ?? null,
     ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
     ...{ words, maxAttempts, nextAt, pause, replayOf, replayedBy, duplicateOf, isTest, cause },
   };

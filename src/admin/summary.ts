@@ -25,6 +25,8 @@ export interface Summary extends SummarizedParts {
   readonly reason: string | null;
   readonly fix: string | null;
   readonly sender: SenderId | null;
+  /** The name that the caller had then; `null` where its token was that of no caller. */
+  readonly caller: string | null;
   readonly event: string | null;
   readonly senderId: string | null;
   /** Why it waits; `null` where its node is not paused. */

@@ -146,6 +146,8 @@ export interface RefusedRequestFacts {
   at: number;
   /** Missing where unknown. */
   ip?: string | undefined;
+  /** Whose token it has; missing where that was wrong, or no caller's. */
+  caller?: string | undefined;
 }
 
 /** Contains no secret. Bytes are those of one signature. */

@@ -60,10 +60,8 @@ export class BasicAuthenticator extends Authenticator {
 
   /** The name of a caller may have colons in it, its token has none. */
   #findCaller(pair: string): Authenticated | undefined {
-    const colon = pair.lastIndexOf(":");
-    const token = pair.slice(colon + 1);
-    const name = this.#callers.find(token, digestOfPresented(token));
-    return name !== undefined && name === pair.slice(0, colon) ? byCaller(name) : undefined;
+    const [name, token] = splitPair(pair, pair.lastIndexOf(":"));
+    return this.#callers.find(token) === name ? byCaller(name) : undefined;
   }
 
   override sign(request: OutgoingRequest): OutgoingRequest | undefined {
@@ -82,11 +80,18 @@ export class BasicAuthenticator extends Authenticator {
     if (pair === undefined) {
       return { key: /^bearer /i.test(presented) ? "basic.bearer" : "basic.malformed", values: {} };
     }
-    const user = pair.slice(0, pair.indexOf(":"));
-    if (user !== this.#user) return { key: "basic.user", values: {} };
-    const trimmed = this.#authenticate(`${user}:${pair.slice(user.length + 1).trim()}`);
-    return { key: trimmed ? "basic.blank" : "basic.password", values: {} };
+    const [user, password] = splitPair(pair, pair.indexOf(":"));
+    const [name, token] = splitPair(pair, pair.lastIndexOf(":"));
+    const isBlank = this.#authenticate(`${user}:${password.trim()}`) ?? this.#authenticate(`${name}:${token.trim()}`);
+    if (isBlank) return { key: "basic.blank", values: {} };
+    if (this.#first && user === this.#user) return { key: "basic.password", values: {} };
+    if (this.#callers.find(token.trim()) !== undefined) return { key: "basic.callerName", values: {} };
+    return { key: this.#callers.size === 0 ? "basic.user" : "callerUnknown", values: {} };
   }
+}
+
+function splitPair(pair: string, colon: number): [name: string, password: string] {
+  return [pair.slice(0, colon), pair.slice(colon + 1)];
 }
 
 function encode(pair: string): string {

@@ -23,11 +23,11 @@ export class CallerTokens {
    * Finds the name of the caller whose token this is. The time that it takes depends on the digest of what was presented, which
    * reveals nothing of a token.
    *
-   * @param digest of the presented text
+   * @param digest of the presented text, where it is known
    */
-  find(presented: string, digest: Buffer): string | undefined {
+  find(presented: string, digest?: Buffer): string | undefined {
     if (this.size === 0 || !callerToken.test(presented)) return undefined;
-    return this.#names.get(digest.toString("hex"));
+    return this.#names.get((digest ?? digestOfPresented(presented)).toString("hex"));
   }
 
   /** The indexes at which a text has tokens, in their order; no more than the first `max`. */
@@ -49,9 +49,8 @@ export class CallerTokens {
 
   /** At its beginning or end, such as in `%20` and a token. */
   #findInWord(word: string): number[] {
-    return [...new Set([0, word.length - tokenLength])].filter((start) => {
-      const part = word.slice(start, start + tokenLength);
-      return this.find(part, digestOfPresented(part)) !== undefined;
-    });
+    return [...new Set([0, word.length - tokenLength])].filter(
+      (start) => this.find(word.slice(start, start + tokenLength)) !== undefined,
+    );
   }
 }

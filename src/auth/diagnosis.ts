@@ -5,6 +5,8 @@ import { fieldValues, type RequestHead } from "../request/head";
 import { isDeeperThan, type Json, parseJson } from "../request/json";
 import { Problem, type Reason } from "../request/problem";
 import type { Explanation, RefusalReason, RefusedRequestFacts } from "./authenticator";
+import { tokenLength } from "../config/fields";
+import { CallerTokens } from "./caller-tokens";
 import { digest, isSame } from "./digest";
 import { coversBody, type Scheme, signsUrl, type Source } from "./senders/sender";
 import { type SenderId, senderIds, senders, shortName } from "./senders/table";
@@ -54,29 +56,45 @@ const maxValues = 100;
  * @param tokens the valid ones; an empty one is none
  * @param expected the configured place
  */
-export function explainToken(tokens: readonly string[], expected: Source, head: RequestHead): Explanation {
+export function explainToken(
+  tokens: readonly string[],
+  expected: Source,
+  head: RequestHead,
+  callers = new CallerTokens([]),
+): Explanation {
   const looksLike = recognise(head.rawHeaders);
-  return { reasons: findToken(tokens, expected, head), ...(looksLike && { looksLike }) };
+  return { reasons: findToken(tokens, expected, head, callers), ...(looksLike && { looksLike }) };
 }
 
-export function findToken(given: readonly string[], expected: Source, head: RequestHead): Reason[] {
+function findToken(
+  given: readonly string[],
+  expected: Source,
+  head: RequestHead,
+  callers = new CallerTokens([]),
+): Reason[] {
   const tokens = given.filter((token) => token !== "");
+  const lengths = [...tokens.map(({ length }) => length), ...(callers.size > 0 ? [tokenLength] : [])];
   const accepted = tokens.map((token) => digest(token));
-  const isOurs = (text: string) => accepted.map((own) => isSame(digest(text), own)).includes(true);
+  const isOurs = (text: string) => {
+    const presented = digest(text);
+    const isOwn = accepted.map((own) => isSame(presented, own)).includes(true);
+    return isOwn || callers.find(text, presented) !== undefined;
+  };
   const values = listValues(head).slice(0, maxValues);
   const elsewhere = values.find(({ source, text }) => !isAt(source, expected) && isOurs(text));
   if (elsewhere) return [{ key: "tokenElsewhere", values: { place: toPlaceText(elsewhere.source) } }];
-  const here = values.find(({ source }) => isAt(source, expected));
-  const [token] = tokens;
-  if (!here || token === undefined) return [];
+  const [here, ...repeated] = values.filter(({ source }) => isAt(source, expected));
+  const [length] = lengths;
+  if (!here || length === undefined) return [];
   const { text, isBearer } = here;
   if (text !== text.trim() && isOurs(text.trim())) return [{ key: "tokenBlank", values: {} }];
   // Without a scheme, or with another one (RFC 6750 §2.1).
   if (text !== "" && !isBearer && isAt(here.source, "header:Authorization")) {
     return [text, readBasicPassword(text)].some(isOurs) ? [{ key: "tokenScheme", values: {} }] : [];
   }
-  if (tokens.some(({ length }) => length === text.length)) return [];
-  return [{ key: "tokenLength", values: { length: text.length, expected: token.length } }];
+  if (!lengths.includes(text.length))
+    return [{ key: "tokenLength", values: { length: text.length, expected: length } }];
+  return callers.size > 0 && repeated.length === 0 ? [{ key: "callerUnknown", values: {} }] : [];
 }
 
 /** The password of the scheme `Basic` (RFC 7617 §2). */

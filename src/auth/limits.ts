@@ -81,14 +81,14 @@ export function createLimits(
 ): JudgeHead | undefined {
   if (allowFrom.length === 0 && rateLimit === 0) return undefined;
   const isAllowed = createAllowList(allowFrom);
-  const count = (by: string) => {
+  const count = (by: string, problem: Problem) => {
     const { requests, leftMs } = counter.count(`${by} ${node}`);
     if (requests <= rateLimit) return undefined;
-    return problems.rateExceeded.retriedAfter(Math.max(Math.ceil(leftMs / 1000), 1));
+    return problem.retriedAfter(Math.max(Math.ceil(leftMs / 1000), 1));
   };
-  const countOnce = (request: IncomingMessage, by: string) => {
+  const countOnce = (request: IncomingMessage, by: string, problem = problems.rateExceeded) => {
     if (rateLimit === 0) return undefined;
-    if (!judged.has(request)) judged.set(request, count(by));
+    if (!judged.has(request)) judged.set(request, count(by, problem));
     return judged.get(request);
   };
   return (request, ip, authenticate) => {
@@ -98,7 +98,8 @@ export function createLimits(
     // Strangers must not use up the requests of a caller.
     const result = authenticate();
     const caller = "caller" in result ? `caller ${String(result.caller)}` : undefined;
-    return countOnce(request, caller ?? findNetwork(ip)) ?? result;
+    if (caller === undefined) return countOnce(request, findNetwork(ip)) ?? result;
+    return countOnce(request, caller, problems.callerRateExceeded) ?? result;
   };
 }
 

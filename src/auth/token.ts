@@ -68,7 +68,7 @@ export class TokenAuthenticator extends Authenticator {
 
   explain({ head }: RefusedRequestFacts): Explanation {
     const { method, name, token } = this.#access;
-    return explainToken([token], `${method}:${name}`, head);
+    return explainToken([token], `${method}:${name}`, head, this.#callers);
   }
 
   /** @param request identifies the request, as a test credential is valid for one only */

@@ -41,3 +41,8 @@ export function isCallerName(name: unknown): name is string {
   if (typeof name !== "string" || name !== name.trim() || name === "") return false;
   return name.length <= maxCallerName && !/[\p{Cc}\u2028\u2029]/u.test(name);
 }
+
+/** What a search finds the deliveries of a caller by. */
+export function formatCallerSearch(caller: string): string {
+  return `caller: "${caller}"`;
+}

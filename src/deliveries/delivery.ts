@@ -2,6 +2,7 @@
 
 import { type ByteRange, redacted, redactHeaders, redactRanges } from "../auth/redactor";
 import type { Authenticated, Credential } from "../auth/authenticator";
+import { formatCallerSearch } from "../config/callers";
 import type { Operator } from "../config/fields";
 import type { Reason } from "../request/problem";
 import type { SenderId } from "../auth/senders/table";
@@ -70,7 +71,7 @@ export interface Webhook {
   /** When it was signed, in ms since the epoch. */
   sentAt?: number;
   credential: Credential;
-  /** The name of the caller whose token was used. */
+  /** The name that the caller had whose token was used. */
   caller?: string;
   /** Those of a JSON Web Token. */
   claims?: Authenticated["claims"];
@@ -87,7 +88,7 @@ export interface Delivery {
   readonly at: number;
   readonly state: State;
   readonly head: StoredHead;
-  /** Missing where it was refused. */
+  /** Of a refused one only its caller, if that is known; else missing. */
   readonly webhook?: Webhook;
   /** Bytes of the body as sent. */
   readonly size: number;
@@ -126,8 +127,12 @@ export interface Delivery {
   /** Where the unpacked body has what were secrets of the node when it came: nobody is shown these. */
   readonly hidden?: readonly ByteRange[];
   /** The values of `webhook` that have such a secret in them. */
-  readonly hiddenValues?: readonly ("event" | "id")[];
+  readonly hiddenValues?: readonly TextValue[];
 }
+
+/** The values of `webhook` that are shown as text. */
+export const textValues = ["event", "id", "caller"] as const;
+type TextValue = (typeof textValues)[number];
 
 export interface StoredDelivery {
   readonly delivery: Delivery;
@@ -136,14 +141,9 @@ export interface StoredDelivery {
   readonly attempts: readonly Attempt[];
 }
 
-/** As shown; shortened, as it may be as long as a body. */
-export function readEvent({ webhook, hiddenValues = [] }: Delivery): {
-  event: string | undefined;
-  senderId: string | undefined;
-} {
-  const read = (name: "event" | "id") =>
-    hiddenValues.includes(name) ? redacted : webhook?.[name]?.slice(0, maxEventLength);
-  return { event: read("event"), senderId: read("id") };
+/** As shown; shortened, as it may be as long as a body. @returns nothing where there is none */
+export function readText({ webhook, hiddenValues = [] }: Delivery, name: TextValue): string | undefined {
+  return hiddenValues.includes(name) ? redacted : webhook?.[name]?.slice(0, maxEventLength);
 }
 
 /** Whether the stored body has content codings. */
@@ -152,14 +152,15 @@ export function isPacked({ head }: Pick<Delivery, "head">): boolean {
 }
 
 /**
- * The lower-case text that a search looks through: method, path, event or first words, ids, address, header fields,
- * error. Masked values are left out: a search must not reveal them letter by letter.
+ * The lower-case text that a search looks through: caller, method, path, event or first words, ids, address, header
+ * fields, error. Masked values are left out: a search must not reveal them letter by letter.
  */
 export function searchedIn(delivery: Delivery): string {
   const { id, head, words, error } = delivery;
   const fields = Object.entries(redactHeaders(head.headers)).map(([name, value]) => `${name}: ${String(value)}`);
-  const { event, senderId } = readEvent(delivery);
-  const texts = [id, senderId, event, words, `${head.method} ${head.path}`, head.ip, error, ...fields];
+  const [event, senderId, caller] = textValues.map((name) => readText(delivery, name));
+  const called = caller === undefined ? undefined : formatCallerSearch(caller);
+  const texts = [id, senderId, called, event, words, `${head.method} ${head.path}`, head.ip, error, ...fields];
   return texts.join("\n").toLowerCase();
 }
 

@@ -8,7 +8,7 @@ import { parseJson } from "../request/json";
 import { Problem } from "../request/problem";
 import type { RequestInfo } from "../request/request-info";
 import { toObject } from "../request/head";
-import { type Delivery, type IncomingDelivery, isPacked, type StoredDelivery, type StoredHead, type Webhook } from "./delivery"; // prettier-ignore
+import { type Delivery, type IncomingDelivery, isPacked, type StoredDelivery, type StoredHead, textValues, type Webhook } from "./delivery"; // prettier-ignore
 
 /** The request, besides its message. */
 export interface SentRequest {
@@ -54,7 +54,7 @@ export function recordRequest(
   const head = { method, path, search: url.slice(path.length + 1), headers, ip, ...copyParameters(req) };
   const body = sent.bytes ?? sent.content.bytes();
   const hidden = keepsBody ? redactor.findIn(headers[codings] === undefined ? body : sent.content.bytes()) : [];
-  const hiddenValues = (["event", "id"] as const).filter((name) => redactor.contains(webhook[name] ?? ""));
+  const hiddenValues = textValues.filter((name) => redactor.contains(webhook[name] ?? ""));
   const delivery = {
     ...{ id, node, at, head, webhook: copyWebhook(webhook), size: body.length, attempt: 1 },
     ...(sent.content.isParsed && { isJson: true }),

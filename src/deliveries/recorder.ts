@@ -3,7 +3,7 @@
 import type { Explanation, RefusedRequestFacts } from "../auth/authenticator";
 import { normaliseAddress, RateBound } from "../auth/limits";
 import { mask } from "../auth/present";
-import type { Redactor } from "../auth/redactor";
+import { redacted, type Redactor } from "../auth/redactor";
 import { fieldValues, type RequestHead } from "../request/head";
 import type { Problem } from "../request/problem";
 import type { Delivery, StoredHead, IncomingDelivery, StoredDelivery } from "./delivery";
@@ -129,17 +129,20 @@ export class DeliveryRecorder {
 
   #addStarted(delivery: Delivery, body: Buffer): void {
     const isAnswered = delivery.state === "running";
-    this.#options.recentAttempts.add(delivery.id, { recorder: this, isAnswered });
+    const { id, webhook } = delivery;
+    this.#options.recentAttempts.add(id, { recorder: this, isAnswered, caller: webhook?.caller });
     this.#write(isAnswered && this.#options.isQueue ? { ...delivery, state: "succeeded" } : delivery, body);
   }
 
   #note(request: RefusedRequestFacts, outcome: Pick<Delivery, "state"> & Partial<Delivery>): void {
     const { node, redactor, path, newId } = this.#options;
-    const { head, at, ip = "", body } = request;
+    const { head, at, ip = "", body, caller } = request;
     const shape = describeShape(head, redactor);
+    const shown = caller !== undefined && redactor.contains(caller) ? redacted : caller;
+    const webhook = shown !== undefined && { webhook: { credential: "first" as const, caller: shown } };
     const noted = { method: head.method, path, ...shape, ip: normaliseAddress(ip) ?? "" };
     const size = body?.length ?? readContentLength(head);
-    this.#write({ id: newId(), node, at, ...outcome, attempt: 0, head: noted, size }, nothing);
+    this.#write({ id: newId(), node, at, ...outcome, ...webhook, attempt: 0, head: noted, size }, nothing);
   }
 
   #withoutAnswer<Part extends Pick<Delivery, "answer">>(part: Part): Omit<Part, "answer"> {
@@ -168,18 +171,26 @@ export const maxRecentAttempts = 1000;
 interface RecentAttempt {
   readonly recorder: DeliveryRecorder;
   readonly isAnswered: boolean;
+  readonly caller: string | undefined;
+}
+
+/** A flow that is not followed has failed. */
+interface RecentFailure extends Pick<RecentAttempt, "caller"> {
+  readonly node: string;
+  readonly id: string;
+  readonly error: string;
 }
 
 /** The last attempts of flows that are not followed, by the ids of their messages. */
 export class RecentAttempts {
-  readonly #report: (node: string, id: string, error: string) => void;
+  readonly #report: (failure: RecentFailure) => void;
   readonly #attempts = new Map<string, RecentAttempt>();
   /** Their ids in a ring: a `Map` finds its first key slowly after many deletions. */
   readonly #ids: string[] = [];
   #next = 0;
 
   /** @param report receives failures of flows that do not reply */
-  constructor(report: (node: string, id: string, error: string) => void) {
+  constructor(report: (failure: RecentFailure) => void) {
     this.#report = report;
   }
 
@@ -198,9 +209,10 @@ export class RecentAttempts {
       // Only the first error of a delivery is recorded: later ones follow from it.
       this.#attempts.delete(id);
       if (!attempt) return;
-      const error = attempt.recorder.fail(id, attempt.isAnswered, describe);
+      const { recorder, isAnswered, caller } = attempt;
+      const error = recorder.fail(id, isAnswered, describe);
       // The reply shows how the flow ended.
-      if (!attempt.isAnswered) this.#report(attempt.recorder.node, id, error);
+      if (!isAnswered) this.#report({ node: recorder.node, id, caller, error });
     });
   }
 }

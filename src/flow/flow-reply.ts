@@ -22,6 +22,7 @@ const keptFields = ["Content-Type", "Content-Encoding", "Content-Language", "Loc
 /** A request that waits for the flow's reply. */
 interface WaitingSender {
   readonly id: string;
+  readonly caller?: string | undefined;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** When it was received (`performance.now()`). */
@@ -186,13 +187,13 @@ export class FlowReply {
     const { outcomes, authenticator, recorder } = owner;
     const { guaranteed } = owner.config;
     const { id: node } = owner.node;
-    const { id, startedAt } = this.#waiting;
+    const { id, caller, startedAt } = this.#waiting;
     const milliseconds = performance.now() - startedAt;
     if (how === "answered") outcomes.emit("replied", { node, id, milliseconds, contentLength: this.#length });
-    else if (problem === problems.flowLate && cause === undefined) outcomes.emit("unanswered", { node, id });
+    else if (problem === problems.flowLate && cause === undefined) outcomes.emit("unanswered", { node, id, caller });
     else if (problem) outcomes.emit("refused", { node, authenticator, problem, cause });
     // Guaranteed delivery emits its own.
-    const attempt = { node, id, attempt: 1 };
+    const attempt = { node, id, caller, attempt: 1 };
     if (!guaranteed && result.as === "succeeded") outcomes.emit("attempt:succeeded", attempt);
     if (!guaranteed && result.as === "failed")
       outcomes.emit("attempt:failed", { ...attempt, error: result.error, isLast: true });

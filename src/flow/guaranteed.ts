@@ -96,12 +96,13 @@ export class GuaranteedFlow implements Consumer {
     }
   }
 
-  ended({ id, state, attempt, error = "" }: Delivery, result: AttemptResult): void {
+  ended({ id, webhook, state, attempt, error = "" }: Delivery, result: AttemptResult): void {
     const { outcomes } = this.#services;
     const { id: node } = this.#node;
     const isLast = state === "failed";
-    if (result.as === "failed") outcomes.emit("attempt:failed", { node, id, attempt, error: result.error, isLast });
-    else outcomes.emit(`attempt:${result.as}`, { node, id, attempt });
+    const ended = { node, id, caller: webhook?.caller, attempt };
+    if (result.as === "failed") outcomes.emit("attempt:failed", { ...ended, error: result.error, isLast });
+    else outcomes.emit(`attempt:${result.as}`, ended);
     const isSenderTold = result.as === "failed" && result.isSenderTold;
     if (isLast && !isSenderTold) outcomes.emit("failed", { node, id, attempts: attempt, error });
   }

@@ -51,6 +51,8 @@ export interface RefusedEvent extends NodeEvent {
 /** One attempt. */
 interface AttemptEvent extends NodeEvent {
   readonly id: string;
+  /** The caller of its delivery; missing where the token was no caller's. */
+  readonly caller?: string | undefined;
   readonly attempt: number;
 }
 
@@ -77,7 +79,7 @@ interface OutcomeEvents extends StoreEvents {
   filtered: [NodeEvent & { readonly event: string | undefined }];
   replied: [RepliedEvent];
   /** The flow did not reply in time. */
-  unanswered: [NodeEvent & { readonly id: string }];
+  unanswered: [NodeEvent & { readonly id: string; readonly caller?: string | undefined }];
   handshake: [HandshakeEvent];
   subscription: [SubscriptionEvent];
   refused: [RefusedEvent];

@@ -62,8 +62,8 @@ export class DeliveryStores {
     this.#outcomes = outcomes;
     outcomes.on("store:up", () => this.#readLoads());
     outcomes.on("changed", ({ node }) => node !== undefined && this.#readLoad(node));
-    this.recentAttempts = new RecentAttempts((node, id, error) =>
-      outcomes.emit("attempt:failed", { node, id, attempt: 1, error, isLast: true }),
+    this.recentAttempts = new RecentAttempts((failure) =>
+      outcomes.emit("attempt:failed", { ...failure, attempt: 1, isLast: true }),
     );
     const { valid, invalid } = readOwnSettings(RED);
     const { webhookTriggerStore, webhookTriggerDeliveries } = valid;

@@ -89,6 +89,7 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
     // A credential that a guard in front has removed is missing.
     const { authenticator } = endpoint;
     if (isCredentialRemoved(authenticator, arrived.request)) {
+      arrived.shared.caller = undefined;
       return refuse(arrived, endpoint, authenticator.missing, { body });
     }
     if (isPreview(arrived)) {
@@ -431,7 +432,14 @@ function tryReply(
 function oweReply({ arrived, endpoint, delivery, sent, reservation }: Accepted, timeoutMs: number): FlowReply {
   const { request, response, startedAt } = arrived;
   handToFlow(arrived, delivery.body);
-  const owed = { id: delivery.id, request, response, startedAt, isTest: sent.isTest };
+  const owed = {
+    id: delivery.id,
+    caller: delivery.webhook.caller,
+    request,
+    response,
+    startedAt,
+    isTest: sent.isTest,
+  };
   return new FlowReply(owed, endpoint, timeoutMs, reservation);
 }
 
@@ -492,6 +500,6 @@ function isPageView({ method, headers }: Arrived["request"]): boolean {
   return method === "GET" && (headers["sec-fetch-mode"] === "navigate" || /\btext\/html\b/i.test(headers.accept ?? ""));
 }
 
-function describeRefused({ head, at, ip }: Arrived, body: Buffer | undefined): RefusedRequestFacts {
-  return { head, body, at, ip };
+function describeRefused({ head, at, ip, shared }: Arrived, body: Buffer | undefined): RefusedRequestFacts {
+  return { head, body, at, ip, caller: shared.caller };
 }

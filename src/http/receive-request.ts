@@ -58,6 +58,8 @@ export interface Arrived {
 interface Shared {
   /** All layers get the same result, so that a request counts once. */
   judged?: Judged;
+  /** The caller whose token it has, also where it is refused for another reason. */
+  caller?: string | undefined;
   /** The body, if it was read in front of Node-RED's parsers. */
   received?: Received;
   /** `request.body` for middleware; missing until it is read or set, and where the flow gets it. */
@@ -152,14 +154,16 @@ export function hasNoBody(method: string): boolean {
 export function judge(arrived: Arrived, endpoint: Endpoint): Judged {
   const { request, ip, shared } = arrived;
   if (shared.judged?.endpoint === endpoint) return shared.judged;
+  shared.caller = undefined;
   const check = () => authenticate(arrived, endpoint);
   const result = endpoint.judgeHead ? endpoint.judgeHead(request, ip, check) : check();
   return (shared.judged = { endpoint, result });
 }
 
 /** Handshakes come by methods of their own. */
-function authenticate({ head, at, ip }: Arrived, endpoint: Endpoint): AuthResult {
+function authenticate({ head, at, ip, shared }: Arrived, endpoint: Endpoint): AuthResult {
   const result = endpoint.authenticator.checkHead(head, at, ip);
+  if ("credential" in result) shared.caller = result.caller;
   return isHandshakeReply(result) || acceptsMethod(endpoint.config, head.method) ? result : endpoint.methodNotAllowed;
 }
 

@@ -83,6 +83,7 @@ const table = {
   memoryFull: [503, "There is no memory for this request now. Please try again.", retryAfter(1)],
   addressNotAllowed: [403, "This endpoint takes no requests from this address."],
   rateExceeded: [429, "Too many requests came from this address. Please try again later."],
+  callerRateExceeded: [429, "Too many requests came with this token. Please try again later."],
   methodNotAllowed: [405, "This endpoint takes no requests by this method."],
   bodyTooLarge: [413, "The body of the request is larger than this endpoint takes."],
   bodyIncomplete: [400, "The body of the request broke off before its end."],

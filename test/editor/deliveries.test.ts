@@ -57,7 +57,7 @@ describe("the tab of deliveries", () => {
     return tab.active();
   };
 
-  it("lists what came with its time, state, node, answer, duration, event or reason, and which attempt has failed", async () => {
+  it("lists what came with its time, state, node, answer, duration, caller, event or reason, and which attempt has failed", async () => {
     await show([
       summary({ id: "1", event: "push", milliseconds: 1234, at: Date.now() - 2.5 * hour }),
       summary({ id: "2", node: "payments", state: "refused", status: 401, cause: refusal }),
@@ -65,7 +65,7 @@ describe("the tab of deliveries", () => {
       summary({ id: "4", node: "gone", status: null, milliseconds: null, state: "running" }),
       summary({ id: "5", words: "hello world", isTest: true }),
       summary({ id: "6", path: "/odrers", state: "refused", status: 404, cause: { ...refusal, problem: "noEndpoint" } }),
-      summary({ id: "8", event: "pull", replayedBy: "9" }),
+      summary({ id: "8", event: "pull", replayedBy: "9", caller: `<b>Tür 1</b>${"!".repeat(51)}` }),
       summary({ id: "7", event: "old", at: new Date(2024, 1, 3, 4, 5, 6).getTime() }),
     ]);
     const texts = (await tab.rows.allInnerTexts()).map((text) => text.split("\n").map((part) => part.trim()));
@@ -80,19 +80,21 @@ describe("the tab of deliveries", () => {
     texts[3]?.slice(2).should.eql([state("running"), "gone", "POST /orders"]);
     texts[4]?.at(-1)?.should.equal(catalogText("tab.testRequest", { what: "hello world" }));
     texts[5]?.at(-1)?.should.equal(`POST /odrers: ${catalogText("refused.noEndpoint")}`);
-    texts[6]?.slice(2).should.eql([state("replayed"), "Orders", "200", "12ms", "pull"]);
+    texts[6]?.slice(2).should.eql([state("replayed"), "Orders", "200", "12ms", `<b>Tür 1</b>${"!".repeat(51)} pull`]);
     texts[7]?.slice(0, 2).should.eql(["02/03, 04:05", "02/03, 04:05:06"]);
     (await tab.rows.nth(1).locator(".fa-ban").count()).should.equal(1);
 
     const nextAt = new Date(2024, 1, 3, 4, 5, 6).getTime();
     const again = summary({ id: "again", state: "retrying", attempt: 3, maxAttempts: 10, nextAt, cause: failure });
-    await show([again, { ...again, id: "paused", pause: "manual" }]);
+    await show([again, { ...again, id: "paused", pause: "manual", caller: "W".repeat(64) }]);
     await tab.row(`${state("retrying")} 3/10`).nth(1).waitFor();
     (await tab.rows.locator(".webhook-deliveries-what").first().innerText()).should.equal(failure.error);
     await tab.element.evaluate((element) => element.setAttribute("style", "width: 300px"));
     const width = async (part: string) => (await boxOf(tab.rows.first().locator(`.webhook-deliveries-${part}`))).width;
     (await width("word")).should.be.belowOrEqual(40);
     (await width("node")).should.be.above(30);
+    const what = await boxOf(tab.rows.nth(1).locator(".webhook-deliveries-what"));
+    (await boxOf(tab.rows.nth(1).locator("bdi"))).width.should.be.within(what.width / 2, what.width * 0.65);
     await tab.element.evaluate((element) => element.removeAttribute("style"));
   });
 

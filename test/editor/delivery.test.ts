@@ -387,7 +387,7 @@ describe("a delivery in the sidebar", () => {
     sent.should.eql([{ delivery: done.id }, {}]);
   });
 
-  it("leads to its page, which does not replace the editor, to its node, and to the list of that node alone", async () => {
+  it("leads to its page, which does not replace the editor, to its node, and to the list of that node or caller alone", async () => {
     const shown = await open(done);
     const popup = editor.page.waitForEvent("popup");
     await (await unfolded(shown, "facts")).getByRole("link").click();
@@ -403,6 +403,10 @@ describe("a delivery in the sidebar", () => {
     await shown.waitFor({ state: "detached" });
     const filter = tab.element.getByLabel(catalogText("tab.filter.node"), { exact: true });
     (await filter.inputValue()).should.equal("plain");
+    const caller = 'Tür "1" <b>';
+    await (await open({ ...done, caller })).getByRole("button", { name: text("searchCaller", { name: caller }) }).click();
+    await until(() => runtime.asked.at(-1)?.get("text") === `caller: "${caller}"`, "what the caller has sent to be asked for");
+    should(runtime.asked.at(-1)?.get("node")).equal("plain");
     await tab.button(catalogText("tab.filter.clear")).click();
   });
 

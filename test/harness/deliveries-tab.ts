@@ -27,6 +27,7 @@ export function summary(given: Partial<Summary> & { id: string }): Summary {
     sender: null,
     event: null,
     words: null,
+    caller: null,
     senderId: null,
     size: 20,
     milliseconds: 12,

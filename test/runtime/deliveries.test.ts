@@ -2,10 +2,13 @@ import { createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
+import type { Summary } from "../../src/admin/summary";
+import { formatCallerSearch } from "../../src/config/callers";
 import { maxShownBytes } from "../../src/deliveries/states";
 import { sqliteIsHere } from "../../src/config/stores";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
+import { callers, callerToken } from "../harness/callers";
 import { formOf, typeOf } from "../harness/forms";
 import { storeKinds } from "../harness/guaranteed";
 import { command, dial, send } from "../harness/http";
@@ -19,6 +22,9 @@ const secret = "It's a Secret to Everybody";
 const stateOfGraph = "state-of-ours";
 /** A token that the name of a field may be. */
 const named = "named-Abcdefgh-0123456789012345678901234";
+/** The names of callers. */
+const [door, withSecret] = ['=1+1 "<b>Tür 1</b>" 🚪', `Door ${token}`];
+const doors = { token, ...callers(door, withSecret) };
 const json = { "Content-Type": "application/json" };
 const mask = "••••••••";
 const summed = { alg: "hmac-sha256", key: { format: "utf8" }, sig: { headers: [], source: "form:sum", enc: "hex" }, content: ["form:text"] }; // prettier-ignore
@@ -43,6 +49,8 @@ const flow = tab(
   signed("graph", "microsoft-graph", { credentials: { secret: stateOfGraph } }),
   signed("meta", "meta", { credentials: { secret, verifyToken: "a-word-of-ours" } }),
   webhook("named", "/named", { credentials: { token: named } }),
+  webhook("doors", "/doors", { credentials: doors, ignoreDuplicates: true, duplicateKey: "header:X-Id", conditions: [{ place: "json:skip", operator: "missing", value: "" }] }),
+  webhook("late-doors", "/late-doors", { credentials: doors, reply: "flow", replyTimeout: 1, rateLimit: 1, rateLimitBy: "caller" }),
   webhook("closed", "/closed", { credentials: {} }),
   webhook("switched-off", "/orders-off", { d: true }),
   runs("failing", 'throw new Error("no such order");'),
@@ -80,7 +88,7 @@ describe("a delivery", () => {
     should(milliseconds).be.within(0, 60_000);
     should(rest).eql({
       ...{ id: reply.id, node: "orders", state: "succeeded", status: 200, reason: null, fix: null, cause: null },
-      ...{ method: "POST", path: "/orders", ip: "127.0.0.1", sender: null, event: null, senderId: null },
+      ...{ method: "POST", path: "/orders", ip: "127.0.0.1", sender: null, caller: null, event: null, senderId: null },
       ...{ words: "a: 1", size: 7, attempt: 1, maxAttempts: null, nextAt: null, pause: null },
       ...{ replayOf: null, replayedBy: null, duplicateOf: null, isTest: false, why: null },
     });
@@ -233,6 +241,42 @@ describe("a delivery", () => {
     should(deliveries).have.length(1);
     should(deliveries[0]).containDeep({ id, sender: "github", event: event.slice(0, 200), senderId: "7d1c" });
     should((await shown.detail(id)).headers["x-hub-signature-256"]).equal(mask);
+  });
+
+  it("names the caller whose token it has, whatever becomes of it, and none with a wrong one", async () => {
+    const call = (body: string, headers: object = {}, path = "/doors", name = door) =>
+      post(path, { ...headers, Authorization: `Bearer ${callerToken(name)}` }, body);
+    const once = { "X-Id": "1" };
+    for (const [state, status, body, headers, path = "/doors"] of [
+      ["succeeded", 200, "{}", once],
+      ["duplicate", 200, "{}", once],
+      ["filtered", 200, '{"skip":true}', {}],
+      ["refused", 400, "{", {}],
+      ["refused", 415, "{}", { "Content-Encoding": "x" }],
+      ["failed", 504, "{}", {}, "/late-doors"],
+      ["refused", 429, "{}", {}, "/late-doors"],
+    ] as const) {
+      (await call(body, headers, path)).status.should.equal(status);
+      const isMeant = (each: Summary) => each.path === path && each.status === status;
+      should((await shown.find(isMeant, `state=${state}&limit=500`)).caller).equal(door);
+    }
+    for (const line of [
+      `${catalog.refused.jsonMalformed} (400): ${door}`,
+      `${catalog.refused.flowLate} (504): ${door}`,
+    ]) {
+      await nodeRed().until(() => nodeRed().log.includes(line) || undefined, line);
+    }
+
+    const { json: reply } = await call("{}", {}, "/doors", withSecret);
+    should((await nodeRed().message(String(reply.id))).webhook).containEql({ caller: withSecret });
+    should((await shown.detail(String(reply.id))).caller).equal("[redacted]");
+    await until(async () => {
+      (await post("/doors", { Authorization: `Bearer ${"x".repeat(40)}` })).status.should.equal(401);
+      const { caller, fix } = await refused("doors", "tokenInvalid");
+      should(caller).be.null();
+      return fix === sentence(catalog.whyNot.callerUnknown);
+    }, "the refusal to be explained");
+    should((await shown.detail(await accepted("/doors"))).caller).be.null();
   });
 
   it("is listed for a path that no node has, with the node whose path is alike, closed or disabled", async () => {
@@ -521,7 +565,11 @@ describe("deliveries with other settings", () => {
   for (const kind of [usual, ...storeKinds.slice(-1)].filter(({ isHere }) => isHere)) {
     it(`are listed, found, replayed, pushed to editors and kept over a restart as they have to be, in ${kind.name}`, async () => {
       const store = await kind.begin();
-      const all = [...flow, guaranteed("safe"), guaranteed("called", { reply: "flow", wires: [["answer"]] })];
+      const safe = (name: string) => {
+        const { callers: saved } = callers("Door 1");
+        return guaranteed("safe", { credentials: { token, callers: saved.replace("Door 1", name) } });
+      };
+      const all = [...flow, safe("Door 1"), guaranteed("called", { reply: "flow", wires: [["answer"]] })];
       const options = { flow: all, ...store.options, plugin: moduleOf("editor-comms") };
       try {
         const { running, shown } = await open(options);
@@ -564,9 +612,18 @@ describe("deliveries with other settings", () => {
         const ids = (await shown.page("limit=500")).deliveries.map((each) => each.id);
         (await readPages(shown, "limit=1")).should.eql(ids);
 
+        const called = await send(running.node("/safe"), {
+          headers: { Authorization: `Bearer ${callerToken("Door 1")}` },
+        });
+        const ofCaller = { id: String(called.json.id), caller: "Door 1" };
+        await shown.find(({ id, state }) => id === ofCaller.id && state === "succeeded");
+
         const ofSafe = (await shown.page("node=safe&state=succeeded")).deliveries;
         await running.stop();
-        const next = await open({ ...options, userDir: running.userDir });
+        const renamed = all.map((node) => (node.id === "safe" ? safe("Gate 1") : node));
+        const next = await open({ ...options, flow: renamed, userDir: running.userDir });
+        const found = (await next.shown.page(`text=${encodeURIComponent(formatCallerSearch("door 1"))}`)).deliveries;
+        found.map(({ id, caller }) => ({ id, caller })).should.eql([ofCaller]);
         const after = (await next.shown.page("node=safe&state=succeeded")).deliveries;
         after.map((each) => each.id).should.eql(ofSafe.map((each) => each.id));
         const ofOrders = (await next.shown.page("node=orders&state=succeeded")).deliveries;

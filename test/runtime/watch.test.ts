@@ -6,6 +6,7 @@ import type { Alert } from "../../src/admin/alerts";
 import { sqliteIsHere } from "../../src/config/stores";
 import type { WatchEvent } from "../../src/config/watch";
 import { putForward, withClock } from "../harness/clock";
+import { callers, callerToken } from "../harness/callers";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { endHeld, guaranteed, storeIn } from "../harness/guaranteed";
@@ -59,34 +60,50 @@ describe("a webhook watch", () => {
   it("sends what has failed without guaranteed delivery, and hears nothing of its own flow, though that fails", async () => {
     await start({
       flow: tab(
-        webhook("shop", "/shop", { name: `Shop ${token}`, wires: [["shop-flow"]] }),
+        webhook("shop", "/shop", {
+          name: `Shop ${token}`,
+          credentials: { token, ...callers(`<b> ${token}`) },
+          wires: [["shop-flow"]],
+        }),
         failing("shop-flow"),
         ...watch("all"),
         ...watch("loop", { wires: [["loop-sink", "loop-flow"]] }),
         failing("loop-flow"),
-        webhook("answering", "/answering", { reply: "flow", wires: [["500"]] }),
+        webhook("answering", "/answering", { credentials: callers("Door 1"), reply: "flow", wires: [["500"]] }),
         { id: "500", type: "http response", statusCode: "500", headers: {}, wires: [] },
       ),
     });
-    const { json } = await post("/shop", bearer, token);
+    const by = (caller: string) => ({ Authorization: `Bearer ${callerToken(caller)}` });
+    const { json } = await post("/shop", by(`<b> ${token}`), token);
     const before = Date.now();
     const { at, ...alert } = await heard().alert("delivery-failed");
     at.should.be.within(before - 60_000, Date.now());
     should(alert).eql({
-      ...{ event: "delivery-failed", node: "shop", name: "Shop [redacted]", path: "/shop", delivery: json.id },
+      ...{
+        event: "delivery-failed",
+        node: "shop",
+        name: "Shop [redacted]",
+        path: "/shop",
+        caller: "<b> [redacted]",
+        delivery: json.id,
+      },
       ...{
         link: `/webhook-trigger/#${String(json.id)}`,
         reason: "function: no [redacted]",
         fix: sentence(catalog.fix.flow),
       },
     });
-    (await post("/answering")).status.should.equal(500);
-    should(await heard().alert("delivery-failed", 2)).containEql({ node: "answering", reason: "HTTP 500" });
+    (await post("/answering", by("Door 1"))).status.should.equal(500);
+    should(await heard().alert("delivery-failed", 2)).containEql({
+      node: "answering",
+      caller: "Door 1",
+      reason: "HTTP 500",
+    });
     await heard("loop").alert("delivery-failed", 2);
     await nodeRed.logged(/no \[object Object\][^]*no \[object Object\]/);
     // Whatever they might bring about has been told by the time that a later alert is.
     await post("/shop");
-    await heard("loop").alert("delivery-failed", 3);
+    should(await heard("loop").alert("delivery-failed", 3)).not.have.property("caller");
     heard("loop").events.should.eql(["delivery-failed shop", "delivery-failed answering", "delivery-failed shop"]);
     for (const { _msgid } of heard().messages) should(_msgid).not.equal(json.id);
   });

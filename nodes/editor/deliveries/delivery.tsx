@@ -3,6 +3,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { isSenderId, senders } from "../../../src/auth/senders/table";
 import { explain, type Summary } from "../../../src/admin/summary";
+import { formatCallerSearch } from "../../../src/config/callers";
 import { DeliveryActions } from "./actions";
 import { AttemptsSection, BodySection, ReplySection, Section, ValuesSection } from "./content";
 import { host } from "./host";
@@ -43,7 +44,7 @@ export function DeliveryView({ opened, store }: { opened: OpenedDelivery; store:
         class="webhook-delivery"
         aria-label={text("delivery.title", { time: summary ? timeText(summary.at) : id })}
       >
-        {summary && <Head summary={summary} />}
+        {summary && <Head summary={summary} store={store} />}
         {detail && (
           <>
             <DeliveryActions detail={detail} store={store} />
@@ -69,9 +70,9 @@ export function DeliveryView({ opened, store }: { opened: OpenedDelivery; store:
   );
 }
 
-/** State, time, node, reason and fix. */
-function Head({ summary }: { summary: Summary }) {
-  const { at, state, node } = summary;
+/** State, time, node, caller, reason and fix. */
+function Head({ summary, store }: { summary: Summary; store: DeliveriesStore }) {
+  const { at, state, node, caller } = summary;
   const explained = explain(summary, text);
   const isMeant = isElsewhere(summary) && node !== null;
   return (
@@ -86,6 +87,11 @@ function Head({ summary }: { summary: Summary }) {
         {isMeant && `${text("delivery.meant")} `}
         {node === null ? text("delivery.noNode") : <NodeLink id={node} />}
       </div>
+      {node !== null && caller !== null && (
+        <div class="webhook-delivery-line">
+          {text("delivery.caller")} <bdi>{caller}</bdi> <CallerSearch node={node} caller={caller} store={store} />
+        </div>
+      )}
       {explained && (
         <div class="webhook-delivery-cause" role="group" aria-label={text("delivery.cause")}>
           <p>{explained.reason}</p>
@@ -130,6 +136,13 @@ function NodeLink({ id }: { id: string }) {
       {name}
     </button>
   );
+}
+
+/** Looks for what else the caller has sent. */
+function CallerSearch({ node, caller, store }: { node: string; caller: string; store: DeliveriesStore }) {
+  const look = () => store.filterBy({ node, text: formatCallerSearch(caller) });
+  const label = text("delivery.searchCaller", { name: caller });
+  return <Button icon="fa-search" aria-label={label} title={label} onClick={look} />;
 }
 
 /** Leads to the delivery in the page, which is not to take the place of the editor. */

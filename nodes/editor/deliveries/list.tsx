@@ -197,7 +197,16 @@ const columns: Readonly<Record<string, (row: RowProps) => ComponentChildren>> = 
   status: ({ delivery: { state, status } }) =>
     (state === "failed" || state === "retrying") && status !== null && status < 400 ? null : status,
   took: ({ delivery: { milliseconds } }) => milliseconds !== null && durationText(milliseconds),
-  what: ({ delivery }) => describeWhat(delivery),
+  what: ({ delivery }) => {
+    const { caller } = delivery;
+    const what = describeWhat(delivery);
+    if (caller === null) return what;
+    return (
+      <span title={`${caller}: ${what}`}>
+        <bdi>{caller}</bdi> {what}
+      </span>
+    );
+  },
 };
 
 function Cells({ of }: { of: (name: string) => ComponentChildren }) {

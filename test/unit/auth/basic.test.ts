@@ -1,6 +1,7 @@
 import should from "should";
 import type { Authenticated } from "../../../src/auth/authenticator";
 import { BasicAuthenticator } from "../../../src/auth/basic";
+import { digest, makeToken } from "../../../src/auth/digest";
 import { TestCredentials } from "../../../src/auth/test-credentials";
 import { Problem } from "../../../src/request/problem";
 
@@ -23,9 +24,9 @@ function judge(...values: string[]): string {
   return result instanceof Problem ? result.name : (result as Authenticated).credential;
 }
 
-function explain(value: string): string[] {
+function explain(value: string, by = authenticator): string[] {
   const head = { method: "POST", rawHeaders: ["Authorization", value], search: "" };
-  return authenticator.explain({ head, at: 0 }).reasons.map(({ key }) => key);
+  return by.explain({ head, at: 0 }).reasons.map(({ key }) => key);
 }
 
 describe("Basic authentication", () => {
@@ -66,6 +67,23 @@ describe("Basic authentication", () => {
       explain(value).should.eql([reason]);
     });
   }
+
+  it("says what is wrong with a caller's name or token, which may be an old one", () => {
+    const token = makeToken();
+    const callers = [{ name: "Tür: 1", digest: digest(token).toString("hex") }];
+    for (const own of [access, { ...access, user: "", password: "", secondPassword: "" }]) {
+      const withCallers = new BasicAuthenticator({ ...own, callers }, new TestCredentials().of(""));
+      for (const [pair, reason] of [
+        [`Tür: 1: ${token}`, "basic.blank"],
+        [`Tür 1:${token}`, "basic.callerName"],
+        [`:${token} `, "basic.callerName"],
+        [`Tür: 1:${makeToken()}`, "callerUnknown"],
+        ["gone:x", "callerUnknown"],
+      ] as const) {
+        explain(encode(pair), withCallers).should.eql([reason], pair);
+      }
+    }
+  });
 
   it("refuses a missing and a repeated field", () => {
     judge().should.equal("passwordMissing");

@@ -2,6 +2,8 @@ import { createHmac } from "node:crypto";
 import should from "should";
 import catalog from "../../../locales/en-US/webhook-trigger.json";
 import { explainSignature, explainToken, originals, type SignatureSetup } from "../../../src/auth/diagnosis";
+import { CallerTokens } from "../../../src/auth/caller-tokens";
+import { digest } from "../../../src/auth/digest";
 import type { Explanation } from "../../../src/auth/authenticator";
 import type { Reason } from "../../../src/request/problem";
 import { type SenderId, senders } from "../../../src/auth/senders/table";
@@ -147,9 +149,14 @@ describe("the explanation of a refusal", () => {
   });
 
   for (const [name, rawHeaders, search, expected] of tokenCases) {
-    it(`says of a token ${name}: ${expected?.key ?? "nothing"}`, () => {
-      const { reasons } = explainToken([token], "header:Authorization", { method: "POST", rawHeaders, search });
-      reasons.should.eql(expected ? [expected] : []);
+    it(`says of a token ${name}: ${expected?.key ?? "nothing"}, and the same of a caller's, though it may be an old one`, () => {
+      const head = { method: "POST", rawHeaders, search };
+      const reasons = expected ? [expected] : [];
+      explainToken([token], "header:Authorization", head).reasons.should.eql(reasons);
+      const callers = new CallerTokens([{ name: "door", digest: digest(token).toString("hex") }]);
+      const isOther = rawHeaders.includes(`Bearer ${other}`);
+      const { reasons: ofCaller } = explainToken([], "header:Authorization", head, callers);
+      ofCaller.should.eql(isOther ? [reason("callerUnknown")] : reasons);
     });
   }
 
@@ -164,7 +171,11 @@ describe("the explanation of a refusal", () => {
       if (typeof text === "string") texts.set(key, text);
       else for (const [step, inner] of Object.entries(text)) texts.set(`${key}.${step}`, inner);
     }
-    const reasons = [...cases.map(([, , expected]) => expected), ...tokenCases.flatMap(([, , , one]) => one ?? [])];
+    const reasons = [
+      reason("callerUnknown"),
+      ...cases.map(([, , expected]) => expected),
+      ...tokenCases.flatMap(([, , , one]) => one ?? []),
+    ];
     for (const { key, values } of reasons) {
       const names = [...(texts.get(key) ?? "").matchAll(/__(\w+)__/g)].map(([, name]) => name);
       [...new Set(names)].sort().should.eql(Object.keys(values).sort(), key);

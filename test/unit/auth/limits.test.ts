@@ -105,7 +105,9 @@ describe("a rate limit", () => {
     const judge = judgeBy(1, "caller");
     const send = (caller: string | undefined, ip: string) => {
       const result: AuthResult = caller === undefined ? problems.tokenInvalid : { credential: "first", caller };
-      return judge(newRequest(), ip, () => result) === result;
+      const judged = judge(newRequest(), ip, () => result);
+      if (judged !== result) should(judged).have.property("name", caller === undefined ? "rateExceeded" : "callerRateExceeded"); // prettier-ignore
+      return judged === result;
     };
     for (const [caller, isPassed] of [
       ["a", true],

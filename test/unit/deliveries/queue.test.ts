@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import should from "should";
+import { formatCallerSearch } from "../../../src/config/callers";
 import type { Delivery, StoredDelivery } from "../../../src/deliveries/delivery";
 import { groupFailures } from "../../../src/deliveries/failures";
 import { MemoryList } from "../../../src/deliveries/memory-list";
@@ -817,8 +818,8 @@ function testLists(open: () => Listed | Promise<Listed>): void {
   const all: Delivery[] = [
     delivered("a", { at: 1, state: "succeeded", words: "Grüße an alle" }),
     delivered("b", { at: 2, state: "failed", error: "ECONNREFUSED" }),
-    delivered("d", { at: 3, state: "refused", node: "m" }),
-    delivered("c", { at: 3, state: "succeeded", webhook: { event: "push", id: "7d1c", credential: "first" } }),
+    delivered("d", { at: 3, state: "refused", node: "m", webhook: { credential: "first", caller: "Tür 1" } }),
+    delivered("c", { at: 3, state: "succeeded", webhook: { event: "push", id: "7d1c", credential: "first", caller: "Tür 10" } }), // prettier-ignore
     delivered("e", { at: 3, head: { ...delivered("").head, headers: { authorization: "Bearer geheim" } }, words: "x" }), // prettier-ignore
   ];
   let queue: Listed;
@@ -840,6 +841,7 @@ function testLists(open: () => Listed | Promise<Listed>): void {
     ["words", { text: "GRÜSSE AN".replace("SS", "ß") }, ["a"]],
     ["an event", { text: "pus" }, ["c"]],
     ["the sender's id", { text: "7D1C" }, ["c"]],
+    ["a caller", { text: formatCallerSearch("tür 1") }, ["d"]],
     ["an error", { text: "econn", node: "n" }, ["b"]],
     ["what stands for others", { text: "%" }, []],
     ["a value that is masked", { text: "geheim" }, []],

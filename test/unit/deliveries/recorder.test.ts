@@ -93,7 +93,7 @@ describe("the recorder of deliveries", () => {
 
   it("notes so many refused requests and handshakes a second, and finds out why only of these", async () => {
     const recorder = open();
-    const request = { head: { method: "POST", rawHeaders: ["X-Token", secret, "Host", "h"], search: "?a=1" }, at: 5, ip: "::ffff:192.0.2.1" };
+    const request = { head: { method: "POST", rawHeaders: ["X-Token", secret, "Host", "h"], search: "?a=1" }, at: 5, ip: "::ffff:192.0.2.1", caller: `Door ${secret}` };
     let explained = 0;
     const explain = () => ({ explanation: { reasons: [] }, error: `${++explained}` });
     // All in one second, however long it takes.
@@ -107,6 +107,7 @@ describe("the recorder of deliveries", () => {
     const head = { method: "POST", path: "/hook", search: "a=••••••••", headers: { "x-token": "••••••••", host: "h" }, ip: "192.0.2.1" };
     const [noted] = await memory.list({ state: "refused", limit: 1 });
     should({ ...noted?.head, search: decodeURIComponent(noted?.head.search ?? "") }).eql(head);
+    should(noted?.webhook).eql({ credential: "first", caller: "[redacted]" });
   });
 
   it("has no queue start the flow once more for it, and does not mind one in trouble", async () => {

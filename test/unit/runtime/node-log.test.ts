@@ -55,6 +55,17 @@ describe("the log", () => {
     logs.map((line) => line.split(/[ .:]/)[3]).should.eql(["tokenInvalid", "unforeseen", "jsonMalformed"]);
   });
 
+  it("names the caller whose request was refused, without a secret in the name, and where the flow has not replied", () => {
+    const request = { ...refusedRequest, caller: `=1+1 <b> ${token}` };
+    refuse(problems.jsonMalformed, undefined, authenticator, request);
+    refuse(problems.unforeseen, "it broke", authenticator, request);
+    now += 1000;
+    observed.outcomes.emit("unanswered", { node: "node", id: "1", caller: "Door 1" });
+    logs
+      .map((line) => line.split(": ").slice(1).join(": "))
+      .should.eql(["=1+1 <b> [redacted]", "=1+1 <b> [redacted]: it broke", "Door 1"]);
+  });
+
   it("has no token that an error quotes, also not one that the node had before a deploy", () => {
     const secret = `"\\${"x".repeat(38)}`;
     const quoted = new Error(`Invalid value ${secret} in ${JSON.stringify({ secret })}`);
