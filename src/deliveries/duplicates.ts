@@ -73,10 +73,14 @@ export class DuplicateGuard {
    * lost: if that is refused, one of those that wait takes its place. A reservation that cannot be used is to be released.
    *
    * @param id of its message
-   * @param caller who waits: when it goes, its place is free
+   * @param response of the request that waits: when its sender goes, its place is free
    * @returns nothing for a delivery without a key; a problem while the store is in trouble, and the sender sends again
    */
-  async judge(delivery: ReceivedDelivery, id: string, caller: WaitingResponse): Promise<DuplicateVerdict | undefined> {
+  async judge(
+    delivery: ReceivedDelivery,
+    id: string,
+    response: WaitingResponse,
+  ): Promise<DuplicateVerdict | undefined> {
     const { endpoint, key: kind, keptForMs, isIdLoose, patienceMs } = this.#how;
     const key = composeDuplicateKey(kind, { ...delivery, isIdLoose });
     if (key === undefined) return undefined;
@@ -86,7 +90,7 @@ export class DuplicateGuard {
         const found = await this.#duplicates.reserve({ endpoint, key, id, keptForMs });
         if (found.isFirst) return found;
         const { id: first, outcome } = found;
-        const end = outcome instanceof Promise ? await wait(outcome, delivery, deadline, caller) : outcome;
+        const end = outcome instanceof Promise ? await wait(outcome, delivery, deadline, response) : outcome;
         if (end instanceof Problem) return end;
         if (end !== "released") return { isFirst: false, id: first, reply: end.reply };
       }
@@ -104,7 +108,7 @@ async function wait(
   outcome: Promise<ReservationEnd>,
   { network, body }: ReceivedDelivery,
   deadline: number,
-  caller: WaitingResponse,
+  response: WaitingResponse,
 ): Promise<ReservationEnd | Problem> {
   // A waiting delivery is unpacked, which may be a thousand times what came.
   const { bytes, content } = body;
@@ -116,11 +120,11 @@ async function wait(
   let giveUp: () => void = () => undefined;
   const late = new Promise<Problem>((settle) => (giveUp = () => settle(problems.flowLate)));
   const timer = setTimeout(giveUp, deadline - performance.now());
-  caller.once("close", giveUp);
-  if (caller.destroyed) giveUp();
+  response.once("close", giveUp);
+  if (response.destroyed) giveUp();
   const settled = await Promise.race([outcome, late]);
   clearTimeout(timer);
-  caller.off("close", giveUp);
+  response.off("close", giveUp);
   waiting--;
   lease.release();
   return settled;
@@ -135,6 +139,8 @@ export interface DeliveryFacts {
   id: string | undefined;
   /** The parameters of the path: the same id or body for another device is another delivery. */
   params?: Readonly<Record<string, string>> | undefined;
+  /** Its name. Callers count their deliveries each on its own, and none can keep those of another out. */
+  caller?: string | undefined;
   /** See `isIdLoose`. */
   isIdLoose: boolean;
 }
@@ -156,7 +162,8 @@ export function isIdLoose({ id }: Pick<Sender, "id">, scheme: Scheme | undefined
 export function composeDuplicateKey(kind: DuplicateKey, delivery: DeliveryFacts): string | undefined {
   const text = toKeyText(kind, delivery);
   if (text === undefined) return undefined;
-  const values = Object.values(delivery.params ?? {});
+  const { params = {}, caller } = delivery;
+  const values = [...Object.values(params), ...(caller === undefined ? [] : [{ caller }])];
   const scope = values.length === 0 ? "" : `${JSON.stringify(values)}\n`;
   // With its kind, so that a changed setting does not match old keys.
   return hash("sha256", `${scope}${kind}\n${text}`, "base64url");

@@ -224,7 +224,7 @@ function filter(
 
 /** @returns nothing where duplicates are not ignored, or the request has no key */
 async function findDuplicate(
-  { arrived, endpoint, body, sent }: Decoded,
+  { arrived, endpoint, authenticated: { caller }, body, sent }: Decoded,
   id: string,
   key: string | undefined,
 ): ReturnType<DuplicateGuard["judge"]> {
@@ -232,7 +232,7 @@ async function findDuplicate(
   if (!endpoint.duplicates || sent.isTest) return undefined;
   const { ip, head, path, response } = arrived;
   const params = endpoint.hasParameters ? readParameters(endpoint.config.path, path) : undefined;
-  return endpoint.duplicates.judge({ network: findNetwork(ip), head, body, id: key, params }, id, response);
+  return endpoint.duplicates.judge({ network: findNetwork(ip), head, body, id: key, params, caller }, id, response);
 }
 
 /** Whether the sender has gone; it will try again. */

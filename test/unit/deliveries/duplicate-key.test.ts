@@ -41,6 +41,9 @@ describe("duplicateKeyOf", () => {
       ["another text in JSON", "json:a", { body: '{"a":"1"}' }, { body: '{"a":"1 "}' }],
       ["a list with one more element", "json:*.id", { body: '[{"id":"x"}]' }, { body: '[{"id":"x"},{"id":"y"}]' }],
       ["a list whose elements are cut elsewhere", "json:*", { body: '["a,b"]' }, { body: '["a","b"]' }],
+      ["another caller", "", { id: "1", caller: "door 1" }, { id: "1", caller: "door 2" }],
+      ["a request without a caller", "body", { body: "a", caller: "door" }, { body: "a" }],
+      ["a path whose parameter looks like a caller", "body", { body: "a", caller: "door" }, { body: "a", params: { caller: "door" } }],
       ["the same JSON in other bytes", "body", { body: '{"a":1}' }, { body: '{"a": 1}' }],
     ]; // prettier-ignore
     for (const [name, kind, one, other] of others) {
