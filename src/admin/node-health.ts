@@ -296,6 +296,6 @@ export interface RefusedRequest extends Explanation {
   /** The key of its text under `refused` in the message catalog. */
   problem: string;
   status: number;
-  /** The sender's address, where that was the reason. */
-  ip?: string;
+  /** The name of its caller, redacted, or the sender's address, where that was the reason. */
+  from?: string;
 }

@@ -54,6 +54,10 @@ function describeCause(cause: unknown, translate: Translate): string {
   }
 }
 
+function nameCaller({ authenticator }: Endpoint, caller: string | undefined): string | undefined {
+  return caller === undefined ? undefined : authenticator.redactor.redact(caller);
+}
+
 export class NodeLog {
   readonly #translate: Translate;
   readonly #nodes: NodeHealths;
@@ -67,7 +71,8 @@ export class NodeLog {
     outcomes.on("refused", (event) => this.#refuse(event));
     outcomes.on("unanswered", ({ node, caller }) => {
       const found = running(node);
-      if (found && this.#mayLog(node, "warn")) found.node.warn(this.#name(found, problems.flowLate, caller));
+      if (!found || !this.#mayLog(node, "warn")) return;
+      found.node.warn(this.#formatRefusal(problems.flowLate, nameCaller(found, caller)));
     });
     outcomes.on("handshake", ({ node, secret, request, status }) => {
       const health = nodes.get(node);
@@ -118,7 +123,7 @@ export class NodeLog {
       explanation = this.#examine(event);
       health.lastRefused = this.#warn(running, event, explanation);
     } else if (cause !== undefined && this.#mayLog(node, "error")) {
-      running.node.error(`${this.#name(running, problem, request?.caller)}: ${redact()}`);
+      running.node.error(`${this.#formatRefusal(problem, nameCaller(running, request?.caller))}: ${redact()}`);
     }
     running.recorder?.addRefused(problem, request, () => ({
       explanation: explanation ?? this.#examine(event) ?? unexplained,
@@ -133,19 +138,21 @@ export class NodeLog {
     return this.#examination.spend(() => explain(authenticator, request));
   }
 
-  /** The problem, and whose request has it: an address or a caller. */
-  #name({ authenticator }: Endpoint, { name, status }: Problem, who: string | undefined): string {
+  /** @param from a caller or an address */
+  #formatRefusal({ name, status }: Problem, from: string | undefined): string {
     const text = formatRefusal(name, status, this.#translate);
-    return who ? `${text}: ${authenticator.redactor.redact(who)}` : text;
+    return from === undefined ? text : `${text}: ${from}`;
   }
 
   /** @returns what was logged, for the form */
   #warn(running: Endpoint, { problem, request }: RefusedEvent, explanation: Explanation | undefined): RefusedRequest {
     const { name, status } = problem;
-    const ip = problem.isOfAddress ? normaliseAddress(request?.ip ?? "") : undefined;
+    const { caller, ip = "" } = request ?? {};
+    const from = nameCaller(running, caller) ?? (problem.isOfAddress ? normaliseAddress(ip) : undefined);
     const told = explanation ? this.#describe(explanation, running.sender?.id) : [this.#translate(`fix.${name}`)];
-    running.node.warn([this.#name(running, problem, request?.caller ?? ip), ...told].join(". "));
-    return { at: Date.now(), problem: name, status, ...(ip && { ip }), ...(explanation ?? unexplained) };
+    running.node.warn([this.#formatRefusal(problem, from), ...told].join(". "));
+    const logged = { at: Date.now(), problem: name, status, ...(from !== undefined && { from }) };
+    return { ...logged, ...(explanation ?? unexplained) };
   }
 
   /** The first reason, and the sender that the request looks like, if that is another one. */

@@ -31,7 +31,7 @@ const report: NodeReport = {
     at: 0,
     problem: "addressNotAllowed",
     status: 403,
-    ip: "203.0.113.9",
+    from: "203.0.113.9",
     reasons: [],
     looksLike: "stripe",
   },

@@ -75,13 +75,13 @@ describe("the last request in the form of its node", () => {
     await shows("last-request", catalogText("lastRequest.sum", { ...counted, accepted: "15" }));
   });
 
-  it("is shown with why it was refused, in sentences that have one full stop each, or with an address that is not allowed", async () => {
+  it("is shown with why it was refused, in sentences that have one full stop each, or with a caller, or an address that is not allowed", async () => {
     const reasons = [{ key: "tokenBlank", values: {} }, { key: "tokenLength", values: { length: 39, expected: 40 } }];
     const report: NodeReport = { ...calm, refused: 2, lastRefused: { at, problem: "tokenInvalid", status: 401, reasons } };
     await edit("plain", report);
     const [blank, length] = [catalogText("whyNot.tokenBlank"), catalogText("whyNot.tokenLength", { length: "39", expected: "40" })];
     (await text("refused")).should.equal(`${time}: ${refusalText("tokenInvalid", 401)}. ${blank}. ${length}.`);
-    report.lastRefused = { at, problem: "addressNotAllowed", status: 403, ip: "203.0.113.9", reasons: [] };
+    report.lastRefused = { at, problem: "addressNotAllowed", status: 403, from: "203.0.113.9", reasons: [] };
     await shows("refused", `${time}: ${refusalText("addressNotAllowed", 403)}: 203.0.113.9.`);
   });
 

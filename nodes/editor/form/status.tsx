@@ -91,12 +91,12 @@ function describeLast(node: WebhookNode, report: Partial<NodeReport>): string {
 
 function describeRefusal(node: WebhookNode, { lastRefused }: Partial<NodeReport>): string {
   if (!lastRefused) return "";
-  const { at, problem, status, ip, reasons } = lastRefused;
+  const { at, problem, status, from, reasons } = lastRefused;
   const translate = node._.bind(node);
   const text = formatRefusal(problem, status, translate);
   const refused = node._("lastRequest.refusedAt", {
     time: minuteText(at),
-    refused: ip === undefined ? text : `${text}: ${ip}`,
+    refused: from === undefined ? text : `${text}: ${from}`,
   });
   return inARow([refused, ...formatReasons(reasons, translate)]);
 }

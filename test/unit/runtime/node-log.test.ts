@@ -55,10 +55,11 @@ describe("the log", () => {
     logs.map((line) => line.split(/[ .:]/)[3]).should.eql(["tokenInvalid", "unforeseen", "jsonMalformed"]);
   });
 
-  it("names the caller whose request was refused, without a secret in the name, and where the flow has not replied", () => {
+  it("names the caller whose request was refused, as the form does, without a secret in the name, and where the flow has not replied", async () => {
     const request = { ...refusedRequest, caller: `=1+1 <b> ${token}` };
     refuse(problems.jsonMalformed, undefined, authenticator, request);
     refuse(problems.unforeseen, "it broke", authenticator, request);
+    should(await observed.ask(":id/lastRequest")).match({ lastRefused: { from: "=1+1 <b> [redacted]" } });
     now += 1000;
     observed.outcomes.emit("unanswered", { node: "node", id: "1", caller: "Door 1" });
     logs
