@@ -1,10 +1,9 @@
 // What others publish for verification, such as key sets: fetched within bounds, and kept over restarts.
 
 import { X509Certificate } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
-import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject, tryParseJson } from "../config/values";
+import { KeptFile, type ReportTrouble } from "./kept-file";
 import { findNetwork, MemoryRateCounter } from "./limits";
 
 /** Why something could not be fetched; its text is under `whyNot.fetch` in the message catalog. */
@@ -74,12 +73,8 @@ const maxFileBytes = 4 * maxTotalLength;
 
 /** By their URLs, the oldest first. Whoever takes one checks it: the file may be damaged, or old. */
 export class KeptPublications {
-  readonly #file: string | undefined;
-  readonly #report: (file: string, error: unknown) => void;
+  readonly #file: KeptFile | undefined;
   #publications: Map<string, Publication> | undefined;
-  #isChanged = false;
-  #writing: Promise<void> | undefined;
-  #isBroken = false;
   /** All nodes share them, over deploys. */
   readonly certificates = new Certificates(this);
 
@@ -87,9 +82,8 @@ export class KeptPublications {
    * @param folder of the file; missing: nothing survives the process
    * @param report called once when the file can be read or written no more, which changes nothing else
    */
-  constructor(folder?: string, report: (file: string, error: unknown) => void = () => undefined) {
-    this.#file = folder === undefined ? undefined : join(folder, keptFileName);
-    this.#report = report;
+  constructor(folder?: string, report: ReportTrouble = () => undefined) {
+    if (folder !== undefined) this.#file = new KeptFile(join(folder, keptFileName), maxFileBytes, report);
   }
 
   get(url: string): Publication | undefined {
@@ -106,45 +100,12 @@ export class KeptPublications {
       total += each.length + text.length;
       if (total > maxTotalLength) this.#all.delete(each);
     }
-    this.#isChanged = true;
-    this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+    void this.#file?.write(() => JSON.stringify(Object.fromEntries(this.#all)));
   }
 
   /** Read with the first node that needs it. */
   get #all(): Map<string, Publication> {
-    return (this.#publications ??= new Map(this.#file === undefined ? [] : this.#read(this.#file)));
-  }
-
-  #read(file: string): [string, Publication][] {
-    try {
-      if (statSync(file).size > maxFileBytes) return [];
-      return parsePublications(readFileSync(file, "utf8"));
-    } catch (error) {
-      if (!isObject(error) || error.code !== "ENOENT") this.#tell(file, error);
-      return [];
-    }
-  }
-
-  /** Replaces the file as a whole. */
-  async #write(): Promise<void> {
-    const file = this.#file;
-    while (file !== undefined && this.#isChanged) {
-      this.#isChanged = false;
-      const temporary = `${file}.new`;
-      try {
-        await writeFile(temporary, JSON.stringify(Object.fromEntries(this.#all)), { mode: 0o600 });
-        await rename(temporary, file);
-        this.#isBroken = false;
-      } catch (error) {
-        await rm(temporary, { force: true }).catch(() => undefined);
-        this.#tell(file, error);
-      }
-    }
-  }
-
-  #tell(file: string, error: unknown): void {
-    if (!this.#isBroken) this.#report(file, error);
-    this.#isBroken = true;
+    return (this.#publications ??= new Map(parsePublications(this.#file?.read() ?? "")));
   }
 }
 
