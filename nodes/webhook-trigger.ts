@@ -96,7 +96,7 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
   const deployGate = new DeployGate();
   const stores = new DeliveryStores(RED, observers.outcomes);
   const apiMaxBytes = getApiMaxBytes(RED);
-  serveCallers(RED);
+  serveCallers(RED, observers);
   serveDeliveries(RED, stores, observers.nodes, new Replays(RED, registry, deployGate));
   const testCredentials = new TestCredentials();
   const testServices = { deployGate, nodes: observers.nodes, stores, testCredentials };
@@ -140,6 +140,7 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
     await nextTurn();
     completion.endStopped();
     owed.interrupt();
+    await observers.callerUses.write();
     await stores.close();
   };
   // Requests wait until the flows run.
@@ -237,6 +238,9 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const guarded = findGuarded(config, authenticator, getSettings(RED).httpNodeAuth);
   if (guarded !== undefined) node.warn(RED._(guarded));
   whole.health.running = endpoint;
+  if ("callers" in config.access) {
+    observers.callerUses.open(node.id, config.access.callers, stores.durableQueueOf(config.guaranteed)?.callerUses);
+  }
   checkNode(node);
   completion.watchErrors(node);
   const leave = flow && stores.process(node.id, flow);

@@ -32,7 +32,7 @@ export interface Alert {
   readonly node?: string;
   readonly name?: string;
   readonly path?: string;
-  /** The name of the caller whose delivery has failed. */
+  /** The name of the caller that is silent or heard again, or whose delivery has failed. */
   readonly caller?: string;
   /** The id of the delivery that has failed. */
   readonly delivery?: string;
@@ -92,7 +92,15 @@ export class Alerts {
       this.#report("delivery-failed", node, { ...about, ...describeFailedDelivery(id, error, pause, translate) });
     });
     outcomes.on("silent", ({ node, hours, since }) => this.#reportOn("silent", node, { hours, time: format(since) }));
-    outcomes.on("heard", ({ node }) => this.#reportOn("heard", node));
+    outcomes.on("callers-silent", ({ node, silent }) => {
+      for (const { caller, hours, since } of silent) {
+        this.#reportOn("silent", node, { caller, hours, time: format(since) }, "callerSilent", { caller });
+      }
+    });
+    outcomes.on("heard", ({ node, caller }) => {
+      if (caller === undefined) this.#reportOn("heard", node);
+      else this.#reportOn("heard", node, { caller }, "callerHeard", { caller });
+    });
     outcomes.on("paused", ({ node, pause }) => this.#reportOn("paused", node, {}, `paused.${pause}`));
     outcomes.on("resumed", ({ node }) => this.#reportOn("resumed", node));
     outcomes.on("store:trouble", ({ trouble }) => {
@@ -132,11 +140,12 @@ export class Alerts {
     node: string,
     values: Readonly<Record<string, string | number>> = {},
     key: string = event,
+    about: Pick<Alert, "caller"> = {},
   ): void {
     const translate = this.#RED._;
     const reason = translate(`alert.reason.${key}`, values);
     const fix = good.includes(event) ? {} : { fix: formatSentence(translate(`alert.fix.${event}`), translate) };
-    this.#report(event, node, { reason, ...fix });
+    this.#report(event, node, { ...about, reason, ...fix });
   }
 
   #report(event: WatchEvent, node: string, description: Description): void {

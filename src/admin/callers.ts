@@ -1,18 +1,28 @@
-// Makes the tokens of new callers. They are forgotten at once: a node keeps their digests.
+// Makes the tokens of new callers, and says when each was last used. Tokens are forgotten at once: a node keeps their digests.
 
 import type { NodeAPI } from "node-red";
 import { digest, makeToken } from "../auth/digest";
 import { type Caller, isCallerName, maxCallers } from "../config/callers";
 import { isObject } from "../config/values";
-import { addRoute, BadRequest } from "./routes";
+import type { Observers } from "./observers";
+import { addRoute, BadRequest, notFound } from "./routes";
 
 /** A caller with its token, as only the answer that makes it has it. */
 export interface NewCaller extends Caller {
   readonly token: string;
 }
 
-export function serveCallers(RED: NodeAPI): void {
+export function serveCallers(RED: NodeAPI, { nodes, callerUses }: Observers): void {
   addRoute(RED, "post", "callers", ({ body }) => ({ body: { callers: makeCallers(readNames(body)) } }));
+  addRoute(RED, "get", ":id/callers", async ({ params: { id } }) => {
+    const { running } = nodes.get(id) ?? {};
+    if (!running) return notFound;
+    const { access } = running.config;
+    await callerUses.refresh(id);
+    const uses = callerUses.of(id);
+    const callers = "callers" in access ? access.callers : [];
+    return { body: { callers: callers.map(({ name }) => ({ name, lastUsedAt: uses.get(name)?.lastUsedAt ?? null })) } };
+  });
 }
 
 function makeCallers(names: readonly string[]): NewCaller[] {

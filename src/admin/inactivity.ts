@@ -1,9 +1,11 @@
-// Inactivity alerts: nothing was accepted for longer than the operator expects.
+// Inactivity alerts: nothing was accepted, or no request of a caller came, for longer than the operator expects.
 
 import type { NodeAPI } from "node-red";
+import type { WebhookConfig } from "../config/parse";
 import type { DeliveryQueue } from "../deliveries/queue";
 import type { State } from "../deliveries/delivery";
-import type { AcceptedEvent, Outcomes, SilentEvent } from "../flow/outcomes";
+import type { AcceptedEvent, Outcomes, SilentCaller, SilentEvent } from "../flow/outcomes";
+import type { CallerUse, CallerUses } from "./caller-uses";
 import type { NodeHealths } from "./node-health";
 import { addRoute } from "./routes";
 
@@ -14,6 +16,8 @@ const askIntervalMs = 60_000;
 /** How many deliveries are searched for one that is no replay. */
 const maxAsked = 50;
 const hourMs = 3_600_000;
+/** How often callers are looked at within their hours, at most: those that fall silent together are reported together. */
+const checksOfCallers = 60;
 
 const acceptedStates: readonly State[] = ["queued", "running", "retrying", "succeeded", "failed", "duplicate"];
 
@@ -23,9 +27,13 @@ export type StoredDeliveries = Pick<DeliveryQueue, "isShared" | "list">;
 interface SilenceWatch {
   readonly node: string;
   readonly hours: number;
+  /** Whether its callers are watched as well. */
+  readonly isPerCaller: boolean;
   readonly store: StoredDeliveries | undefined;
   isOpen: boolean;
   isSilent: boolean;
+  /** The silent ones, whatever they are called. */
+  readonly silentUses: Set<CallerUse>;
   /** When the last stored request came; missing until the store was asked. */
   storedAt: number | undefined;
   timer?: NodeJS.Timeout;
@@ -34,17 +42,21 @@ interface SilenceWatch {
 export class Inactivity {
   readonly #outcomes: Outcomes;
   readonly #nodes: NodeHealths;
+  readonly #uses: CallerUses;
   readonly #watches = new Map<string, SilenceWatch>();
 
-  constructor(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths) {
+  constructor(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths, uses: CallerUses) {
     this.#outcomes = outcomes;
     this.#nodes = nodes;
+    this.#uses = uses;
     outcomes.on("accepted", (event) => this.#accept(event));
     outcomes.on("duplicate", (event) => this.#accept(event));
+    outcomes.on("called", ({ node, caller }) => this.#hear(node, caller));
     outcomes.on("removed", ({ node }) => this.#watches.delete(node));
     addRoute(RED, "get", "silent", () => {
-      const nodes = [...this.#watches.keys()].map((node) => this.find(node)).filter((each) => each !== undefined);
-      return { body: { nodes } };
+      const watched = [...this.#watches.keys()];
+      const nodes = watched.map((node) => this.find(node)).filter((each) => each !== undefined);
+      return { body: { nodes, callers: watched.flatMap((node) => this.findCallers(node)) } };
     });
   }
 
@@ -53,20 +65,33 @@ export class Inactivity {
     return watch?.isOpen && watch.isSilent ? this.#describe(watch) : undefined;
   }
 
+  /** The silent callers of a node, in the order of its list. */
+  findCallers(node: string): SilentCaller[] {
+    const watch = this.#watches.get(node);
+    return watch?.isOpen ? this.#describeCallers(watch, ([, use]) => watch.silentUses.has(use)) : [];
+  }
+
   /**
    * Begins to watch a node.
    *
    * @param hours 0: no alert
    * @param store missing where deliveries do not survive a restart
    */
-  start(node: string, hours: number, store: StoredDeliveries | undefined): void {
-    const { isSilent = false, storedAt } = this.#watches.get(node) ?? {};
+  start(
+    node: string,
+    { alertWhenSilent: hours, alertPerCaller: isPerCaller }: Pick<WebhookConfig, "alertWhenSilent" | "alertPerCaller">,
+    store: StoredDeliveries | undefined,
+  ): void {
+    const { isSilent = false, silentUses, storedAt } = this.#watches.get(node) ?? {};
     this.stop(node);
     this.#watches.delete(node);
     if (hours === 0) return;
-    const watch: SilenceWatch = { node, hours, store, isOpen: true, isSilent, storedAt };
-    // The number of hours may have changed with the deploy.
+    const watch: SilenceWatch = { node, hours, isPerCaller, store, isOpen: true, isSilent, silentUses: new Set(), storedAt }; // prettier-ignore
+    // The number of hours may have changed with the deploy, and so may the callers.
     watch.isSilent &&= this.#timeLeft(watch) <= 0;
+    for (const [, use] of this.#listUses(watch)) {
+      if (silentUses?.has(use) && this.#timeLeftOf(use, hours) <= 0) watch.silentUses.add(use);
+    }
     this.#watches.set(node, watch);
     void this.#check(watch);
   }
@@ -81,17 +106,34 @@ export class Inactivity {
   /** A request sets no timer anew, it only ends a silence. Test requests do not count. */
   #accept({ node, authenticated }: AcceptedEvent): void {
     const watch = this.#watches.get(node);
-    if (watch?.isSilent && watch.isOpen && !authenticated.isTest) this.#endSilence(watch);
+    if (!watch?.isSilent || !watch.isOpen || authenticated.isTest) return;
+    this.#setSilent(watch, false);
+    this.#sleep(watch);
   }
 
-  #endSilence(watch: SilenceWatch): void {
-    watch.isSilent = false;
-    this.#outcomes.emit("heard", { node: watch.node });
-    this.#sleep(watch, this.#timeLeft(watch));
+  #hear(node: string, caller: string): void {
+    const watch = this.#watches.get(node);
+    const use = this.#uses.of(node).get(caller);
+    if (!use || !watch?.isOpen || !watch.silentUses.delete(use)) return;
+    this.#outcomes.emit("heard", { node, caller });
+    this.#sleep(watch);
+  }
+
+  #setSilent(watch: SilenceWatch, isSilent: boolean): void {
+    if (watch.isSilent === isSilent) return;
+    watch.isSilent = isSilent;
+    if (isSilent) this.#outcomes.emit("silent", this.#describe(watch));
+    else this.#outcomes.emit("heard", { node: watch.node });
   }
 
   #describe(watch: SilenceWatch): SilentEvent {
     return { node: watch.node, hours: watch.hours, since: this.#heardAt(watch) };
+  }
+
+  #describeCallers(watch: SilenceWatch, isMeant: (each: readonly [string, CallerUse]) => boolean): SilentCaller[] {
+    const { node, hours } = watch;
+    const meant = this.#listUses(watch).filter(isMeant);
+    return meant.map(([caller, use]) => ({ node, caller, hours, since: findTime(use) }));
   }
 
   /** When the last request was accepted or, before the first one, when the node was deployed. */
@@ -107,28 +149,57 @@ export class Inactivity {
     return this.#heardAt(watch) + watch.hours * hourMs - Date.now();
   }
 
-  async #check(watch: SilenceWatch): Promise<void> {
-    const { store } = watch;
-    const mayKnowMore = watch.storedAt === undefined || (store?.isShared === true && this.#timeLeft(watch) <= 0);
-    if (store && mayKnowMore) watch.storedAt = (await findLastAccepted(store, watch.node)) ?? watch.storedAt;
-    if (!watch.isOpen) return;
-    const left = this.#timeLeft(watch);
-    if (left > 0) {
-      if (watch.isSilent) return this.#endSilence(watch);
-      return this.#sleep(watch, left);
-    }
-    if (!watch.isSilent) {
-      watch.isSilent = true;
-      this.#outcomes.emit("silent", this.#describe(watch));
-    }
-    if (store?.isShared) this.#sleep(watch, askIntervalMs);
+  #timeLeftOf(use: CallerUse, hours: number): number {
+    if (use.lastUsedAt !== undefined) use.lastUsedAt = Math.min(use.lastUsedAt, Date.now());
+    return findTime(use) + hours * hourMs - Date.now();
   }
 
-  #sleep(watch: SilenceWatch, milliseconds: number): void {
-    clearTimeout(watch.timer);
-    // `setTimeout` takes whole milliseconds.
-    watch.timer = setTimeout(() => void this.#check(watch), Math.min(Math.ceil(milliseconds), maxTimeoutMs)).unref(); // prettier-ignore
+  #listUses({ node, isPerCaller }: SilenceWatch): (readonly [caller: string, use: CallerUse])[] {
+    return isPerCaller ? [...this.#uses.of(node)] : [];
   }
+
+  async #check(watch: SilenceWatch): Promise<void> {
+    const { node, store, isPerCaller } = watch;
+    const mayKnowMore = watch.storedAt === undefined || (store?.isShared === true && this.#timeLeft(watch) <= 0);
+    if (store && mayKnowMore) watch.storedAt = (await findLastAccepted(store, node)) ?? watch.storedAt;
+    if (isPerCaller) await this.#uses.refresh(node);
+    if (!watch.isOpen) return;
+    this.#setSilent(watch, this.#timeLeft(watch) <= 0);
+    this.#checkCallers(watch);
+    this.#sleep(watch);
+  }
+
+  #checkCallers(watch: SilenceWatch): void {
+    const { node, hours, silentUses } = watch;
+    const isSilent = (use: CallerUse) => this.#timeLeftOf(use, hours) <= 0;
+    const silent = this.#describeCallers(watch, ([, use]) => isSilent(use) && !silentUses.has(use));
+    for (const [caller, use] of this.#listUses(watch)) {
+      if (isSilent(use)) silentUses.add(use);
+      else if (silentUses.delete(use)) this.#outcomes.emit("heard", { node, caller });
+    }
+    if (silent.length > 0) this.#outcomes.emit("callers-silent", { node, silent });
+  }
+
+  /** Until the next silence begins, or other instances may have ended one. */
+  #sleep(watch: SilenceWatch): void {
+    clearTimeout(watch.timer);
+    const { hours, silentUses } = watch;
+    const heard = this.#listUses(watch).filter(([, use]) => !silentUses.has(use));
+    const callersLeft = Math.min(...heard.map(([, use]) => this.#timeLeftOf(use, hours)));
+    const left = Math.min(
+      watch.isSilent ? Infinity : this.#timeLeft(watch),
+      Math.max(callersLeft, (hours * hourMs) / checksOfCallers),
+      watch.store?.isShared && (watch.isSilent || silentUses.size > 0) ? askIntervalMs : Infinity,
+    );
+    if (left === Infinity) return;
+    // `setTimeout` takes whole milliseconds.
+    watch.timer = setTimeout(() => void this.#check(watch), Math.min(Math.max(Math.ceil(left), 1), maxTimeoutMs)).unref(); // prettier-ignore
+  }
+}
+
+/** When a caller was last heard or, before the first time, when its token was deployed. */
+function findTime({ lastUsedAt, since }: CallerUse): number {
+  return lastUsedAt ?? since;
 }
 
 /**

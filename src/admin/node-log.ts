@@ -6,6 +6,7 @@ import type { Authenticator, Explanation, RefusedRequestFacts } from "../auth/au
 import { type SenderId, shortName } from "../auth/senders/table";
 import { describeError, formatRefusal, type Translate } from "./summary";
 import type { Endpoint } from "../flow/endpoint";
+import { listNames } from "../config/callers";
 import type { Outcomes, RefusedEvent } from "../flow/outcomes";
 import { type Problem, problems, type Reason, ReasonError } from "../request/problem";
 import type { NodeHealths, RefusedRequest } from "./node-health";
@@ -101,7 +102,16 @@ export class NodeLog {
     outcomes.on("silent", ({ node, hours, since }) => {
       running(node)?.node.warn(translate("status.wentSilent", { hours, time: new Date(since).toISOString() }));
     });
-    outcomes.on("heard", ({ node }) => running(node)?.node.log(translate("status.heardAgain")));
+    outcomes.on("callers-silent", ({ node, silent }) => {
+      const { hours = 0 } = silent[0] ?? {};
+      const names = listNames(silent.map(({ caller }) => caller));
+      running(node)?.node.warn(translate("status.callersWentSilent", { hours, names }));
+    });
+    outcomes.on("heard", ({ node, caller }) => {
+      const text =
+        caller === undefined ? translate("status.heardAgain") : translate("alert.reason.callerHeard", { caller });
+      running(node)?.node.log(text);
+    });
     outcomes.on("replied", ({ node, id, milliseconds, contentLength }) => {
       const metric = running(node)?.node;
       if (!metric?.metric()) return;

@@ -29,7 +29,7 @@ const numbers = [
 /** The events that may change a status. */
 const shownEvents = [
   ...(["accepted", "duplicate", "handshake", "filtered", "refused", "unanswered", "shadowed"] as const),
-  ...(["attempt:succeeded", "attempt:failed", "load", "silent", "heard"] as const),
+  ...(["attempt:succeeded", "attempt:failed", "load", "silent", "callers-silent", "heard"] as const),
 ];
 
 interface ShownStatus {
@@ -38,6 +38,8 @@ interface ShownStatus {
   readonly trouble: StoreTrouble | undefined;
   /** For how many hours nothing was accepted, where there is an alert. */
   readonly silentFor: number | undefined;
+  /** How many callers are silent. */
+  readonly silentCallers: number;
 }
 
 export class NodeStatuses {
@@ -86,7 +88,8 @@ export class NodeStatuses {
     const { running: open } = health;
     const trouble = open.config.guaranteed ? this.#store.trouble : undefined;
     const silentFor = this.#inactivity.find(node)?.hours;
-    open.node.status(describeStatus({ open, health, trouble, silentFor }, this.#translate));
+    const silentCallers = this.#inactivity.findCallers(node).length;
+    open.node.status(describeStatus({ open, health, trouble, silentFor, silentCallers }, this.#translate));
     const wait = health.changesIn(Date.now());
     if (wait === Infinity || this.#rechecks.has(node)) return;
     const recheck = () => {
@@ -141,12 +144,13 @@ function describeCounts({ open: { config }, health }: ShownStatus, translate: Tr
   return [translate(key, { path: config.path, accepted, refused }), ...parts].join(", ");
 }
 
-function describeWarnings({ health, silentFor }: ShownStatus, translate: Translate): string[] {
+function describeWarnings({ health, silentFor, silentCallers }: ShownStatus, translate: Translate): string[] {
   const now = Date.now();
   return [
     ...(health.isRefusingAll(now) ? [translate("status.allRefused")] : []),
     ...(health.isFailingAlways(now) ? [translate("status.allFailing")] : []),
     ...(silentFor === undefined ? [] : [translate("status.silent", { hours: silentFor })]),
+    ...(silentCallers === 0 ? [] : [translate("status.silentCallers", { number: silentCallers })]),
   ];
 }
 

@@ -6,6 +6,7 @@ import type { Endpoint } from "../flow/endpoint";
 import { Outcomes } from "../flow/outcomes";
 import { trustsEveryProxy } from "../http/host-internals";
 import { Alerts } from "./alerts";
+import { CallerUses } from "./caller-uses";
 import { Expiry } from "./expiry";
 import { Inactivity, type StoredDeliveries } from "./inactivity";
 import { serveMetrics } from "./metrics";
@@ -20,6 +21,7 @@ export class Observers {
   readonly #RED: NodeAPI;
   readonly nodes: NodeHealths;
   readonly alerts: Alerts;
+  readonly callerUses: CallerUses;
   readonly #inactivity: Inactivity;
   readonly #statuses: NodeStatuses;
 
@@ -29,7 +31,8 @@ export class Observers {
     this.nodes = new NodeHealths(RED, outcomes);
     serveMetrics(RED, this.nodes);
     serveTraffic(RED, outcomes, this.nodes);
-    this.#inactivity = new Inactivity(RED, outcomes, this.nodes);
+    this.callerUses = new CallerUses(RED, outcomes);
+    this.#inactivity = new Inactivity(RED, outcomes, this.nodes, this.callerUses);
     new Expiry(outcomes);
     this.alerts = new Alerts(RED, outcomes, this.nodes);
     new NodeLog(RED._, outcomes, this.nodes);
@@ -79,7 +82,7 @@ export class Observers {
    */
   open({ node: { id }, config }: Endpoint, isGuarded: boolean, store: StoredDeliveries | undefined): void {
     Object.assign(this.nodes.get(id) ?? {}, { isOpen: true, isGuarded });
-    this.#inactivity.start(id, config.alertWhenSilent, store);
+    this.#inactivity.start(id, config, store);
     this.#statuses.renew(id);
   }
 

@@ -46,3 +46,12 @@ export function isCallerName(name: unknown): name is string {
 export function formatCallerSearch(caller: string): string {
   return `caller: "${caller}"`;
 }
+
+/** How many names a line has room for. */
+const maxListed = 5;
+
+/** Some names, and how many there are besides. */
+export function listNames(names: readonly string[]): string {
+  const more = names.length - maxListed;
+  return [...names.slice(0, maxListed), ...(more > 0 ? [`+${more}`] : [])].join(", ");
+}

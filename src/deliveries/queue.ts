@@ -129,6 +129,8 @@ export interface DeliveryQueue extends DeliveryList {
   readonly isShared: boolean;
   /** Duplicate keys that survive a restart. */
   readonly duplicates: Duplicates;
+  /** Missing where no other instance uses the queue. */
+  readonly callerUses?: SharedUses;
   /** How many deliveries of each state a node has. */
   counts(node: string): Promise<Partial<Record<State, number>>>;
   /** Called once, first. In trouble it rejects, goes on trying, and announces when it is `up`; until then everything rejects. */
@@ -175,6 +177,19 @@ export interface DeliveryQueue extends DeliveryList {
    * @returns whether it was `retrying`, and no attempt has begun meanwhile
    */
   retry(id: string, when: RetryTime): Promise<boolean>;
+}
+
+/** When callers' tokens were last used, over all instances. */
+export interface SharedUses {
+  /**
+   * Told to the other instances shortly after.
+   *
+   * @param key of the token
+   * @param at in ms since the epoch
+   */
+  note(node: string, key: string, at: number): void;
+  /** By the keys of a node's tokens. */
+  read(node: string): Promise<ReadonlyMap<string, number>>;
 }
 
 // Duplicate keys.

@@ -63,6 +63,11 @@ export interface SilentEvent extends NodeEvent {
   readonly since: number;
 }
 
+/** No request of a caller came for so many hours; `since`: when its token was last used, or first deployed. */
+export interface SilentCaller extends SilentEvent {
+  readonly caller: string;
+}
+
 /** What a verified request says of its subscription. */
 export interface SubscriptionEvent extends NodeEvent {
   /** The sender's id of it. */
@@ -95,9 +100,14 @@ interface OutcomeEvents extends StoreEvents {
   failed: [NodeEvent & { readonly id: string; readonly attempts: number; readonly error: string }];
   load: [NodeEvent & { readonly load: Load }];
 
+  /** A request with the token of a caller came, test requests aside, whatever becomes of it. */
+  called: [NodeEvent & { readonly caller: string }];
+
   silent: [SilentEvent];
-  /** A request was accepted after a silence. */
-  heard: [NodeEvent];
+  /** Those whose silence was found at the same time. */
+  "callers-silent": [NodeEvent & { readonly silent: readonly SilentCaller[] }];
+  /** A request was accepted after a silence; with `caller`, one of a silent caller came. */
+  heard: [NodeEvent & { readonly caller?: string }];
   /** The subscription that requests belong to is about to expire. */
   "subscription-expiring": [NodeEvent & Pick<SubscriptionEvent, "expiresAt">];
   /** The node was deleted. */

@@ -99,6 +99,8 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
     isVerified = true;
     const isSignedTest = authenticator.isSignedTest(arrived.head);
     const authenticated: Authenticated = isSignedTest ? { ...verdict, isTest: true } : verdict;
+    const { caller, isTest } = authenticated;
+    if (caller !== undefined && !isTest) endpoint.outcomes.emit("called", { node: endpoint.node.id, caller });
     const problem = await accept(arrived, received, authenticated, services);
     if (!problem) return;
     hideCredential(arrived, endpoint);

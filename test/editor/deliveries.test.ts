@@ -501,6 +501,12 @@ describe("the tab of deliveries", () => {
     const silent = catalogText("tab.silent", { time: "02/03, 04:05", hours: "24" });
     await line.waitFor();
     (await line.innerText()).trim().should.equal(`/payments ${silent}`);
+    runtime.silent = [];
+    runtime.silentCallers = ["<b>", "2", "3", "4", "5", "6", "7"].map((caller) => ({ node: "payments", caller, hours: 24, since: 0 }));
+    await tab.publish();
+    const callers = catalogText("tab.silentCallers", { hours: "24", names: "<b>, 2, 3, 4, 5, +2" });
+    await line.getByText(callers).waitFor();
+    (await line.count()).should.equal(1);
     await tab.button(catalogText("url.reveal", { name: "/payments" })).click();
     const highlighted = "#payments.red-ui-flow-node-highlighted, #payments .red-ui-flow-node-highlighted";
     await editor.page.locator(highlighted).first().waitFor();

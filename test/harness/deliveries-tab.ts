@@ -68,6 +68,7 @@ export class FakeRuntime {
   readonly groupReplays: GroupReplay[] = [];
   readonly groupsReplayed: unknown[] = [];
   silent: { node: string; hours: number; since: number }[] = [];
+  silentCallers: { node: string; caller: string; hours: number; since: number }[] = [];
   traffic = trafficOf({});
   queues: { node: string; pause: "manual" | "breaker" | null; queued: number; retrying: number }[] = [];
   /** What is answered instead; `abort` for no connection at all. */
@@ -87,7 +88,9 @@ export class FakeRuntime {
   static async serve(page: Page): Promise<FakeRuntime> {
     await page.unrouteAll({ behavior: "wait" });
     const runtime = new FakeRuntime();
-    await page.route("**/webhook-trigger/silent", (route) => route.fulfill({ json: { nodes: runtime.silent } }));
+    await page.route("**/webhook-trigger/silent", (route) =>
+      route.fulfill({ json: { nodes: runtime.silent, callers: runtime.silentCallers } }),
+    );
     await page.route(/webhook-trigger\/traffic(\?|$)/, (route) => route.fulfill({ json: runtime.traffic }));
     await page.route("**/webhook-trigger/queues", (route) => route.fulfill({ json: { queues: runtime.queues } }));
     await page.route(/webhook-trigger\/failures(\?|$)/, (route) => route.fulfill({ json: runtime.failures }));

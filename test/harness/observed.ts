@@ -5,9 +5,11 @@ import type { StoredDeliveries } from "../../src/admin/inactivity";
 
 import { Observers } from "../../src/admin/observers";
 import type { Authenticator, RefusedRequestFacts } from "../../src/auth/authenticator";
+import { digest } from "../../src/auth/digest";
 import { TokenAuthenticator } from "../../src/auth/token";
+import type { Caller } from "../../src/config/callers";
 import type { DeliveryRecorder } from "../../src/deliveries/recorder";
-import type { Load } from "../../src/deliveries/queue";
+import type { Load, SharedUses } from "../../src/deliveries/queue";
 import type { Endpoint } from "../../src/flow/endpoint";
 import { type Problem, problems } from "../../src/request/problem";
 import { token } from "./flow";
@@ -28,7 +30,15 @@ const usual = {
   ...{ id: "node", path: "/hook", isGuaranteed: false, breaker: 0, isGuarded: false },
   /** Its list of deliveries. */
   recorder: undefined as Pick<DeliveryRecorder, "addRefused"> | undefined,
+  /** Their names; a token that is not made of the name comes after a colon. */
+  callers: [] as readonly string[],
+  sharedUses: undefined as SharedUses | undefined,
 };
+
+function parseCaller(text: string): Caller {
+  const [name = "", token = name] = text.split(":");
+  return { name, digest: digest(token).toString("hex") };
+}
 
 type Handler = (request: unknown, response: unknown, next: (error: unknown) => void) => void;
 
@@ -43,7 +53,8 @@ export class Observed {
   readonly #routes = new Map<string, Handler>();
   #close: (() => void) | undefined;
 
-  constructor() {
+  /** @param userDir missing: nothing is kept */
+  constructor(userDir?: string) {
     // In front of the last one are permissions.
     const add = (path: string, ...handlers: Handler[]) =>
       handlers.forEach((handler) => this.#routes.set(path, handler));
@@ -55,7 +66,7 @@ export class Observed {
       httpAdmin: { get: add, post: add },
       httpNode: { get: () => () => false },
       auth: { needsPermission: () => undefined },
-      settings: {},
+      settings: { userDir },
       log: { info: line("info"), warn: line("warn"), error: line("error") },
     } as unknown as NodeAPI);
   }
@@ -68,17 +79,20 @@ export class Observed {
   deploy(wanted: Partial<typeof usual> = {}, hours = 0, store?: StoredDeliveries): void {
     this.#close?.();
     const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
-    const { id, path, isGuaranteed: guaranteed, breaker, isGuarded, recorder } = { ...usual, ...wanted };
+    const all = { ...usual, ...wanted };
+    const { id, path, isGuaranteed: guaranteed, breaker, isGuarded, recorder, sharedUses } = all;
     const node = {
       id,
       name: "",
       status: (status: Observed["statuses"][number]) => this.statuses.push(status),
       ...{ log: line("log"), warn: line("warn"), error: line("error"), metric: () => false },
     } as unknown as Node;
-    const access = { method: "header", callers: [] };
-    const config = { path, guaranteed, reply: { by: "now" }, access, pace: { breaker }, alertWhenSilent: hours };
+    const access = { method: "header", callers: all.callers.map(parseCaller) };
+    const alerting = { alertWhenSilent: hours, alertPerCaller: all.callers.length > 0 };
+    const config = { path, guaranteed, reply: { by: "now" }, access, pace: { breaker }, ...alerting };
     const running = { node, config, authenticator: tokenGate, recorder } as unknown as Endpoint;
     this.observers.nodes.reset(node.id).running = running;
+    this.observers.callerUses.open(id, access.callers, sharedUses);
     this.observers.open(running, isGuarded, store);
     this.#close = () => this.observers.close(running);
     this.#events.emit("flows:started");
@@ -102,6 +116,10 @@ export class Observed {
       lacksKey: false,
       at,
     });
+  }
+
+  call(caller: string): void {
+    this.outcomes.emit("called", { node: "node", caller });
   }
 
   refuse(

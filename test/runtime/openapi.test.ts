@@ -2,6 +2,7 @@ import should from "should";
 import document from "../../docs/openapi.json";
 import { sqliteIsHere } from "../../src/config/stores";
 import { exportsOf, settingsOf } from "../harness/fixtures";
+import { callers } from "../harness/callers";
 import { bearer, tab, webhook } from "../harness/flow";
 import { endHeld, guaranteed, storeIn } from "../harness/guaranteed";
 import { send } from "../harness/http";
@@ -23,7 +24,7 @@ const flow = tab(
   webhook("two", "/two", { verificationMethod: "basic", credentials: { user: "sensor", password: "old", secondPassword: "new" } }),
   webhook("local", "/local", { allowFrom: "192.0.2.1" }),
   webhook("late", "/late", { reply: "flow", replyTimeout: 1 }),
-  webhook("silent", "/silent", { alertWhenSilent: 1e-6 }),
+  webhook("silent", "/silent", { alertWhenSilent: 1e-6, alertPerCaller: true, credentials: callers("door 1") }),
   webhook("closed", "/not a path"),
   webhook("cold", "/cold", { conditions: [{ place: "json:degrees", operator: "above", value: 20 }] }),
   webhook("notion", "/notion", { verificationMethod: "signature", sender: "notion", senderSettings: { arm: true }, credentials: {} }),
@@ -110,6 +111,8 @@ function rowsOf({ accepted, refused, running, retrying, all }: Met): Row[] {
     ["post {node}/test", 400, { id: "orders", body: { sample: "Push to a branch" } }],
     ["post callers", 200, { body: { names: ["door 1", "door 2"] } }],
     ...[[], [""], [" door"], ["Door", "door"], ["a\nb"], "door", Array(1001).fill("door")].map((names): Row => ["post callers", 400, { body: { names } }]), // prettier-ignore
+    ...["silent", "adyen"].map((node): Row => ["get {node}/callers", 200, { id: node }]),
+    ["get {node}/callers", 404],
     ["get samples/{sender}", 200, { id: "github" }],
     ["get samples/{sender}", 404],
     ...["orders", "two", "local", "late", "notion"].map((node): Row => ["get {node}/lastRequest", 200, { id: node }]),

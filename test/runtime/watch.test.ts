@@ -46,6 +46,7 @@ class Heard {
 }
 
 const sentence = (text: string) => `${text}.`;
+const by = (caller: string) => ({ Authorization: `Bearer ${callerToken(caller)}` });
 
 describe("a webhook watch", () => {
   let nodeRed: NodeRed;
@@ -73,7 +74,6 @@ describe("a webhook watch", () => {
         { id: "500", type: "http response", statusCode: "500", headers: {}, wires: [] },
       ),
     });
-    const by = (caller: string) => ({ Authorization: `Bearer ${callerToken(caller)}` });
     const { json } = await post("/shop", by(`<b> ${token}`), token);
     const before = Date.now();
     const { at, ...alert } = await heard().alert("delivery-failed");
@@ -114,6 +114,11 @@ describe("a webhook watch", () => {
       flow: tab(
         ...["shop", "other"].map((id) => webhook(id, `/${id}`)),
         webhook("rare", "/rare", { alertWhenSilent: hours }),
+        webhook("doors", "/doors", {
+          alertWhenSilent: hours + 1,
+          alertPerCaller: true,
+          credentials: callers("one", "two"),
+        }),
         ...watch("all"),
         ...watch("quiet", { events: ["silent"] }),
       ),
@@ -152,6 +157,16 @@ describe("a webhook watch", () => {
     await post("/rare");
     should(await heard().alert("heard")).containEql({ node: "rare", link: "/webhook-trigger/#?node=rare", reason: catalog.alert.reason.heard }); // prettier-ignore
     heard("quiet").events.should.eql(["silent rare"]);
+
+    await putForward(nodeRed, 2_500_000);
+    await post("/doors", by("one"));
+    await putForward(nodeRed, 600_000);
+    const door = { node: "doors", path: "/doors", caller: "two" };
+    should(await heard().alert("silent", 2)).containEql({ ...door, fix: sentence(catalog.alert.fix.silent) });
+    await post("/doors", by("two"));
+    const reason = catalog.alert.reason.callerHeard.replace("__caller__", "two");
+    should(await heard().alert("heard", 2)).containEql({ ...door, reason });
+    heard("quiet").events.should.eql(["silent rare", "silent doors"]);
   });
 
   it("sends that a second password was used, once for each deploy of its node", async () => {

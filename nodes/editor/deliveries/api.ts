@@ -14,7 +14,7 @@ import { type ReplayReason, replayReasons } from "../../../src/deliveries/states
 import type { SavedFields } from "../../../src/config/fields";
 import type { Sample } from "../../../src/admin/samples";
 import type { DryRun } from "../../../src/flow/dry-run";
-import type { SilentEvent } from "../../../src/flow/outcomes";
+import type { SilentCaller, SilentEvent } from "../../../src/flow/outcomes";
 import { formatQuery, type ListFilter } from "../../../src/admin/place";
 import type { TrafficReport } from "../../../src/admin/traffic";
 import { isListOf, isNumber, isNumbers, isRecord, isText, readReply } from "./answer";
@@ -63,9 +63,14 @@ export async function askForDelivery(id: string): Promise<Detail> {
   return readReply(await ask(`deliveries/${encodeURIComponent(id)}`), { ...summaryShape, ...parts });
 }
 
-export async function askForSilent(): Promise<readonly SilentEvent[]> {
-  const shape = { nodes: isListOf({ node: isText, hours: isNumber, since: isNumber }) };
-  return readReply<{ nodes: readonly SilentEvent[] }>(await ask("silent"), shape).nodes;
+export interface Silences {
+  readonly nodes: readonly SilentEvent[];
+  readonly callers: readonly SilentCaller[];
+}
+
+export async function askForSilent(): Promise<Silences> {
+  const silent = { node: isText, hours: isNumber, since: isNumber };
+  return readReply(await ask("silent"), { nodes: isListOf(silent), callers: isListOf({ ...silent, caller: isText }) });
 }
 
 export async function askForQueues(): Promise<readonly QueueSummary[]> {

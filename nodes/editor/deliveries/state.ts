@@ -4,8 +4,7 @@ import type { ListFilter } from "../../../src/admin/place";
 import type { Detail, Summary, SummaryPage } from "../../../src/admin/summary";
 import type { TrafficReport } from "../../../src/admin/traffic";
 import type { FailureGroups } from "../../../src/deliveries/failures";
-import type { SilentEvent } from "../../../src/flow/outcomes";
-import { everything, type QueueSummary } from "./api";
+import { everything, type QueueSummary, type Silences } from "./api";
 import type { Plan } from "./plans";
 
 /** A key under `delivery.section` in the message catalog. */
@@ -42,7 +41,7 @@ export interface DeliveriesState {
   readonly anchor: string | undefined;
   readonly selected: ReadonlyMap<string, Summary>;
   readonly failures: FailureGroups;
-  readonly silences: readonly SilentEvent[];
+  readonly silences: Silences;
   /** Missing until it has come. */
   readonly traffic: TrafficReport | undefined;
   readonly queues: readonly QueueSummary[];
@@ -72,7 +71,7 @@ export const initialState: DeliveriesState = {
   anchor: undefined,
   selected: new Map(),
   failures: { groups: [], causes: 0, failures: 0, hasMore: false },
-  silences: [],
+  silences: { nodes: [], callers: [] },
   traffic: undefined,
   queues: [],
   trouble: undefined,

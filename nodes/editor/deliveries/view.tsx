@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import type { ListFilter } from "../../../src/admin/place";
+import { listNames } from "../../../src/config/callers";
 import { isReplayable } from "../../../src/deliveries/states";
 import { DeliveryView } from "./delivery";
 import { PlanDialog } from "./dialog";
@@ -177,19 +178,25 @@ function SelectionTools({ store }: { store: DeliveriesStore }) {
   );
 }
 
-/** Nodes whose senders are silent. */
+/** Nodes whose senders are silent, and those with silent callers. */
 function Silences({ store }: { store: DeliveriesStore }) {
+  const { nodes, callers } = store.state.silences;
+  const lines = nodes.map(({ node, hours, since }) => {
+    return { node, said: text("tab.silent", { time: minuteText(since), hours: numberText(hours) }) };
+  });
+  for (const node of new Set(callers.map((each) => each.node))) {
+    const silent = callers.filter((each) => each.node === node);
+    const names = listNames(silent.map(({ caller }) => caller));
+    lines.push({ node, said: text("tab.silentCallers", { hours: numberText(silent[0]?.hours ?? 0), names }) });
+  }
   return (
     <div role="status">
-      {store.state.silences.map(({ node, hours, since }) => {
-        const silent = text("tab.silent", { time: minuteText(since), hours: numberText(hours) });
-        return (
-          <div key={node} class="webhook-deliveries-silent">
-            <Icon name="fa-exclamation-triangle" />
-            <NodeLine node={node} said={` ${silent}`} />
-          </div>
-        );
-      })}
+      {lines.map(({ node, said }) => (
+        <div key={`${node} ${said}`} class="webhook-deliveries-silent">
+          <Icon name="fa-exclamation-triangle" />
+          <NodeLine node={node} said={` ${said}`} />
+        </div>
+      ))}
     </div>
   );
 }

@@ -24,7 +24,7 @@ import { DeliveryIndex } from "./delivery-index";
 import { addJob, addJobAlone, findMissing, isLockKnown, isUnknownScript, type JobData, lockKey } from "./internals";
 import { createQueue, NodeJobs, type Place } from "./node-jobs";
 import { maxRetryDelayMs, RedisClient } from "./redis-client";
-import { renewInterval, SharedDuplicates, SharedRates } from "./shared-keys";
+import { renewInterval, SharedCallerUses, SharedDuplicates, SharedRates } from "./shared-keys";
 import { SharedWaits } from "./waits";
 
 /** Times in ms; tests shorten them. */
@@ -62,6 +62,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   /** The rate limits of all instances. */
   readonly rates: SharedRates;
   readonly duplicates: SharedDuplicates;
+  readonly callerUses: SharedCallerUses;
   readonly #options: BullOptions & typeof defaults;
   readonly #prefix: string;
   readonly #client: RedisClient;
@@ -92,6 +93,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     this.#breaker = new SharedBreaker(client, root, breakerInterval);
     this.duplicates = new SharedDuplicates(client, root);
     this.rates = new SharedRates(client, root);
+    this.callerUses = new SharedCallerUses(client, root);
   }
 
   async open(events: StoreAnnouncer): Promise<void> {
@@ -241,6 +243,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   }
 
   protected async disconnect(): Promise<void> {
+    await this.callerUses.tell();
     await this.#client.close();
     this.work.abandon();
     await Promise.all([...this.queues.values()].map(async (jobs) => jobs.close()));

@@ -1,9 +1,10 @@
-// Duplicate keys and request counts of all instances.
+// Duplicate keys, request counts and the uses of tokens of all instances.
 
 import type { ChainableCommander } from "ioredis";
 import { randomUUID } from "node:crypto";
 import { scheduler } from "node:timers/promises";
 import { MemoryRateCounter, type RateCounter, type RequestCount, windowMs } from "../../auth/limits";
+import { maxCallers } from "../../config/callers";
 import { maxReplyBytes } from "../duplicates";
 import {
   type Candidate,
@@ -14,6 +15,7 @@ import {
   maxKeys,
   type Reservation,
   type ReservationEnd,
+  type SharedUses,
 } from "../queue";
 import type { RedisClient } from "./redis-client";
 
@@ -281,5 +283,75 @@ export class SharedRates implements RateCounter {
       const [requests, leftMs] = counts.slice(3 * index + 1);
       if (requests !== undefined) this.#counter.learn(key, { requests: Number(requests), leftMs: Number(leftMs) });
     }
+  }
+}
+
+/** How long after its first use of a token an instance tells the others, in ms. */
+const tellAfterMs = 1000;
+/** Of a node: twice as many as it may have callers, as the tokens of removed ones go last. */
+const maxUses = 2 * maxCallers;
+/** Of a node without any use; the node may be gone. */
+const usesKeptForMs = 400 * 24 * 3_600_000;
+
+/**
+ * Notes times, none of which goes back, and drops the oldest beyond a number.
+ * KEYS: the uses of a node. ARGV: the number, how long they are kept in ms, then times and keys in turn.
+ */
+const noteUses = `
+for at = 3, #ARGV, 2 do
+  local known = redis.call("ZSCORE", KEYS[1], ARGV[at + 1])
+  if not known or tonumber(known) < tonumber(ARGV[at]) then redis.call("ZADD", KEYS[1], ARGV[at], ARGV[at + 1]) end
+end
+redis.call("ZREMRANGEBYRANK", KEYS[1], 0, -ARGV[1] - 1)
+redis.call("PEXPIRE", KEYS[1], ARGV[2])`;
+
+/** Below the root: `uses:<node>`, a sorted set of the keys of tokens by the times of their last uses. */
+export class SharedCallerUses implements SharedUses {
+  readonly #client: RedisClient;
+  readonly #root: string;
+  /** What the others do not know yet, by nodes and keys. */
+  readonly #news = new Map<string, Map<string, number>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(client: RedisClient, root: string) {
+    this.#client = client;
+    this.#root = root;
+  }
+
+  note(node: string, key: string, at: number): void {
+    const uses = this.#news.get(node) ?? new Map<string, number>();
+    this.#news.set(node, uses.set(key, at));
+    this.#timer ??= setTimeout(() => void this.tell(), tellAfterMs).unref();
+  }
+
+  async read(node: string): Promise<ReadonlyMap<string, number>> {
+    const found = await this.#client.ask(async (redis) => redis.zrange(this.#place(node), 0, -1, "WITHSCORES"));
+    const uses = new Map<string, number>();
+    for (let index = 0; index < found.length; index += 2) uses.set(found[index] ?? "", Number(found[index + 1]));
+    return uses;
+  }
+
+  /** Tells the others now; while the server is away, as soon as it is back. Never rejects. */
+  async tell(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#news.size === 0) return;
+    if (!this.#client.isUp) {
+      if (!this.#client.isClosed) this.#timer = setTimeout(() => void this.tell(), tellAfterMs).unref();
+      return;
+    }
+    const news = [...this.#news];
+    this.#news.clear();
+    const add = (multi: ChainableCommander) => {
+      for (const [node, uses] of news) {
+        const values = [...uses].flatMap(([key, at]) => [at, key]);
+        multi.eval(noteUses, 1, this.#place(node), maxUses, usesKeptForMs, ...values);
+      }
+    };
+    await this.#client.transact(add).catch(() => undefined);
+  }
+
+  #place(node: string): string {
+    return `${this.#root}:uses:${node}`;
   }
 }

@@ -2,8 +2,10 @@ import { mock } from "node:test";
 import should from "should";
 import type { StoredDeliveries } from "../../../src/admin/inactivity";
 import type { Delivery, State } from "../../../src/deliveries/delivery";
-import type { Query } from "../../../src/deliveries/queue";
+import type { Query, SharedUses } from "../../../src/deliveries/queue";
+import type { SilentCaller } from "../../../src/flow/outcomes";
 import { Observed, settle } from "../../harness/observed";
+import { temporaryFolder } from "../../harness/package";
 
 const hour = 3_600_000;
 const start = Date.UTC(2026, 0, 1);
@@ -16,7 +18,10 @@ describe("inactivity alerts", () => {
     mock.timers.enable({ apis: ["setTimeout", "Date"], now: start });
     [observed, told] = [new Observed(), []];
     observed.outcomes.on("silent", ({ hours, since }) => told.push(`silent ${hours} since ${(since - start) / hour}`));
-    observed.outcomes.on("heard", () => told.push("heard"));
+    observed.outcomes.on("heard", ({ caller = "" }) => told.push(`heard ${caller}`.trim()));
+    observed.outcomes.on("callers-silent", ({ silent }) => {
+      told.push(silent.map(({ caller, since }) => `${caller} since ${(since - start) / hour}`).join(", "));
+    });
   });
   afterEach(() => mock.timers.reset());
 
@@ -55,6 +60,106 @@ describe("inactivity alerts", () => {
     await pass(1);
     await pass(1);
     told.should.eql(["silent 1 since 1"]);
+  });
+
+  describe("for each caller", () => {
+    const deploy = (callers: readonly string[], hours = 24, sharedUses?: SharedUses) => {
+      observed.deploy({ callers, sharedUses }, hours);
+    };
+    /** So that the node itself is not silent. */
+    const passWithRequests = async (hours: number) => {
+      for (let passed = 0; passed < hours; passed++) {
+        observed.accept();
+        await pass(1);
+      }
+    };
+
+    it("come from its last use or its first deploy on, those of some at once together, and end with a use", async () => {
+      deploy(["one", "two", "three"]);
+      await passWithRequests(4);
+      observed.call("one");
+      deploy(["one", "two", "three", "late"]);
+      await passWithRequests(19);
+      told.should.eql([]);
+      await passWithRequests(1);
+      told.splice(0).should.eql(["two since 0, three since 0"]);
+      const { fill, text } = (await observed.status()) ?? {};
+      should([fill, text]).match(["yellow", / · status\.silentCallers 2$/]);
+      const line = "warn status.callersWentSilent 24 two, three";
+      observed.log.should.eql([line]);
+      for (const caller of ["two", "two", "one"]) observed.call(caller);
+      told.splice(0).should.eql(["heard two"]);
+      await passWithRequests(4);
+      told.splice(0).should.eql(["late since 4"]);
+      const { callers } = (await observed.ask("silent")) as { callers: SilentCaller[] };
+      callers.should.eql([
+        { node: "node", caller: "three", hours: 24, since: start },
+        { node: "node", caller: "late", hours: 24, since: start + 4 * hour },
+      ]);
+    });
+
+    it("go on through a deploy by another name, and end without a word for one that is gone", async () => {
+      deploy(["one", "two"]);
+      await passWithRequests(24);
+      told.splice(0).should.have.length(1);
+      deploy(["uno:one"]);
+      await passWithRequests(24);
+      told.should.eql([]);
+      observed.call("uno");
+      told.splice(0).should.eql(["heard uno"]);
+      deploy(["uno:one"], 48);
+      await passWithRequests(47);
+      told.should.eql([]);
+      await passWithRequests(1);
+      told.splice(0).should.eql(["uno since 48"]);
+    });
+
+    it("come together for a thousand that fall silent within an hour, however far apart", async () => {
+      const all = Array.from({ length: 1000 }, (_, index) => `caller ${index}`);
+      deploy(all);
+      for (const [index, caller] of all.entries()) {
+        if (index % 10 === 0) await pass(1 / 100);
+        observed.call(caller);
+      }
+      await passWithRequests(23);
+      for (let count = 0; count < 30; count++) {
+        observed.accept();
+        await pass(0.1);
+      }
+      told.length.should.be.within(2, 4);
+      told.join(", ").split(", ").should.have.length(1000);
+      observed.log.should.have.length(told.length);
+      observed.log.join().should.match(/ caller 0, .*, \+/);
+    });
+
+    it("do not come for one that another instance has heard", async () => {
+      const uses = new Map<string, number>();
+      const noted: string[] = [];
+      const shared = { note: (node: string, key: string) => noted.push(`${node} ${key}`), read: () => Promise.resolve(uses) }; // prettier-ignore
+      deploy(["one", "two"], 24, shared);
+      observed.call("one");
+      const [key = ""] = noted.map((text) => text.replace("node ", ""));
+      await passWithRequests(23);
+      uses.set(key, Date.now());
+      await passWithRequests(2);
+      told.splice(0).should.eql(["two since 0"]);
+      await passWithRequests(22);
+      told.splice(0).should.eql(["one since 23"]);
+    });
+
+    it("count on after a restart from the last use", async () => {
+      const folder = temporaryFolder("silence");
+      observed = new Observed(folder);
+      deploy(["one"]);
+      observed.call("one");
+      await observed.observers.callerUses.write();
+      mock.timers.tick(23 * hour);
+      observed = new Observed(folder);
+      observed.outcomes.on("callers-silent", ({ silent: [first] }) => told.push(`since ${first?.since}`));
+      deploy(["one"]);
+      await passWithRequests(1);
+      told.should.eql([`since ${start}`]);
+    });
   });
 
   describe("with a store that outlives the process", () => {

@@ -1,0 +1,144 @@
+// When the token of each caller was last used: known over deploys and restarts and, with a shared store, over instances.
+
+import type { NodeAPI } from "node-red";
+import { join } from "node:path";
+import { KeptFile } from "../auth/kept-file";
+import type { Caller } from "../config/callers";
+import { getSettings } from "../config/node-red";
+import { getErrorMessage, isObject, tryParseJson } from "../config/values";
+import type { SharedUses } from "../deliveries/queue";
+import { listSavedNodes } from "../flow/node-red-internals";
+import type { Outcomes } from "../flow/outcomes";
+
+/** The name of the file in the user directory. */
+export const usesFileName = "webhook-trigger.callers.json";
+/** In bytes; each caller takes some 33. */
+const maxFileBytes = 64 * 1024 * 1024;
+/** The file is written at most this often, in ms. */
+const writeIntervalMs = 60_000;
+/** So many digits of a digest tell tokens apart, and are of no use to others. */
+const keyLength = 16;
+
+export interface CallerUse {
+  /** Identifies the token, whatever its caller is called. */
+  readonly key: string;
+  /** When its node was first deployed with it in this process, in ms since the epoch. */
+  readonly since: number;
+  /** In ms since the epoch; missing where it was never used. */
+  lastUsedAt: number | undefined;
+}
+
+interface OpenNode {
+  /** By the names of their callers. */
+  readonly uses: ReadonlyMap<string, CallerUse>;
+  readonly shared: SharedUses | undefined;
+}
+
+/** Times in ms since the epoch, by the keys of the tokens. */
+type Times = ReadonlyMap<string, number>;
+
+export class CallerUses {
+  readonly #file: KeptFile | undefined;
+  readonly #nodes = new Map<string, OpenNode>();
+  /** Of nodes that were not opened since the start. */
+  readonly #kept: Map<string, Times>;
+  #writing: NodeJS.Timeout | undefined;
+
+  constructor(RED: NodeAPI, outcomes: Outcomes) {
+    const { userDir } = getSettings(RED);
+    const report = (file: string, error: unknown) =>
+      RED.log.warn(RED._("settings.usesUnkept", { file, cause: getErrorMessage(error) }));
+    if (userDir !== undefined) this.#file = new KeptFile(join(userDir, usesFileName), maxFileBytes, report);
+    this.#kept = parseTimes(this.#file?.read() ?? "");
+    outcomes.on("called", ({ node, caller }) => this.#note(node, caller));
+    RED.events.on("flows:started", () => this.#forgetDeleted(RED));
+  }
+
+  /**
+   * The uses of a node, by the names of its callers. Those of the tokens that it had before go on.
+   *
+   * @param shared missing where no other instance has the node
+   */
+  open(node: string, callers: readonly Caller[], shared: SharedUses | undefined): void {
+    const kept = this.#kept.get(node);
+    const earlier = new Map([...this.of(node).values()].map((use) => [use.key, use]));
+    if (callers.length === 0 && !kept && earlier.size === 0) return;
+    const since = Date.now();
+    const uses = callers.map(({ name, digest }) => {
+      const key = digest.slice(0, keyLength);
+      return [name, earlier.get(key) ?? { key, since, lastUsedAt: kept?.get(key) }] as const;
+    });
+    this.#nodes.set(node, { uses: new Map(uses), shared });
+    this.#kept.delete(node);
+    this.#change();
+  }
+
+  of(node: string): OpenNode["uses"] {
+    return this.#nodes.get(node)?.uses ?? new Map();
+  }
+
+  /** Learns what other instances know of a node. Where their store is away, this one goes on alone. */
+  async refresh(node: string): Promise<void> {
+    const { uses, shared } = this.#nodes.get(node) ?? {};
+    const times = await shared?.read(node).catch(() => undefined);
+    if (!uses || !times) return;
+    for (const use of uses.values()) {
+      const at = times.get(use.key);
+      if (at !== undefined) use.lastUsedAt = Math.max(use.lastUsedAt ?? at, at);
+    }
+  }
+
+  /** Writes the file now; none where there never were callers. */
+  async write(): Promise<void> {
+    if (this.#writing === undefined && this.#nodes.size === 0) return;
+    clearTimeout(this.#writing);
+    this.#writing = undefined;
+    await this.#file?.write(() => this.#compose());
+  }
+
+  #note(node: string, caller: string): void {
+    const { uses, shared } = this.#nodes.get(node) ?? {};
+    const use = uses?.get(caller);
+    if (!use) return;
+    use.lastUsedAt = Date.now();
+    shared?.note(node, use.key, use.lastUsedAt);
+    this.#change();
+  }
+
+  /** Nodes of a disabled tab are saved, too. */
+  #forgetDeleted(RED: NodeAPI): void {
+    if (this.#nodes.size + this.#kept.size === 0) return;
+    const saved = new Set(listSavedNodes(RED)?.map(({ id }) => id));
+    for (const node of [...this.#nodes.keys(), ...this.#kept.keys()]) {
+      if (saved.has(node) || (RED.nodes.getNode(node) as unknown)) continue;
+      this.#nodes.delete(node);
+      this.#kept.delete(node);
+      this.#change();
+    }
+  }
+
+  #change(): void {
+    this.#writing ??= setTimeout(() => void this.write(), writeIntervalMs).unref();
+  }
+
+  #compose(): string {
+    const all = new Map(this.#kept);
+    for (const [node, { uses }] of this.#nodes) {
+      const used = [...uses.values()].flatMap(({ key, lastUsedAt }) => lastUsedAt === undefined ? [] : [[key, lastUsedAt] as const]); // prettier-ignore
+      if (used.length > 0) all.set(node, new Map(used));
+    }
+    return JSON.stringify(Object.fromEntries([...all].map(([node, times]) => [node, Object.fromEntries(times)])));
+  }
+}
+
+/** Nothing of what is damaged. The clock may have been set back meanwhile. */
+function parseTimes(json: string): Map<string, Times> {
+  const all = tryParseJson(json);
+  const now = Date.now();
+  return new Map(
+    Object.entries(isObject(all) ? all : {}).map(([node, times]) => {
+      const whole = Object.entries(isObject(times) ? times : {}).filter(([, at]) => Number.isSafeInteger(at));
+      return [node, new Map(whole.map(([key, at]) => [key, Math.min(Number(at), now)]))];
+    }),
+  );
+}

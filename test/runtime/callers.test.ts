@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import should from "should";
+import { callers, callerToken, presentations } from "../harness/callers";
+import { tab, webhook } from "../harness/flow";
+import { storeKinds } from "../harness/guaranteed";
+import { command, send } from "../harness/http";
+import { NodeRed, type Options } from "../harness/node-red";
+import { until } from "../harness/until";
+
+const names = ["door 1", "door 2", "door 3"] as const;
+const callersOf = (...some: readonly string[]) =>
+  tab(
+    webhook("doors", "/doors", {
+      credentials: callers(...some),
+      conditions: [{ place: "json:open", operator: "is", value: "yes" }],
+    }),
+    webhook("push", "/push", { verificationMethod: "signature", sender: "github", credentials: { secret: "key" } }),
+    webhook("closed", "/not a path"),
+  );
+
+describe("the last use of callers' tokens", () => {
+  let nodeRed: NodeRed;
+  afterEach(() => nodeRed.stop());
+  const list = async (node = "doors") => {
+    const { status, body } = await send(nodeRed.admin(`/webhook-trigger/${node}/callers`), { method: "GET" });
+    return status === 200 ? (JSON.parse(body) as { callers: { name: string; lastUsedAt: number | null }[] }).callers : status; // prettier-ignore
+  };
+  const use = async (name: string, body = '{"open":"yes"}', method = "POST") => {
+    const headers = { ...presentations.header(name).headers, "Content-Type": "application/json" };
+    return (await send(nodeRed.node("/doors"), { method, headers, body })).status;
+  };
+  const listUsed = async () => {
+    const all = await list();
+    return typeof all === "number" ? all : all.filter(({ lastUsedAt }) => lastUsedAt !== null).map(({ name }) => name);
+  };
+
+  it("is that of each request with the token, whatever became of it, but of no test request", async () => {
+    nodeRed = await NodeRed.start({ flow: callersOf(...names) });
+    should(await list()).eql(names.map((name) => ({ name, lastUsedAt: null })));
+    const before = Date.now();
+    (await command(nodeRed.admin("/webhook-trigger/doors/test"))).json.should.have.property("status", 200);
+    (await use("door 4")).should.equal(401);
+    should(await listUsed()).eql([]);
+    (await use("door 3")).should.equal(200);
+    (await use("door 2", '{"open":"no"}')).should.equal(200);
+    (await use("door 1", "{")).should.equal(400);
+    should(await listUsed()).eql([...names]);
+    for (const { lastUsedAt } of (await list()) as { lastUsedAt: number }[]) lastUsedAt.should.be.within(before, Date.now()); // prettier-ignore
+    for (const [node, answer] of [["push", []], ["closed", 404], ["nobody", 404]] as const) should(await list(node)).eql(answer); // prettier-ignore
+  });
+
+  for (const kind of [undefined, ...storeKinds.filter(({ isHere }) => isHere)]) {
+    it(`is known after a restart, also where the node was closed meanwhile, with ${kind?.name ?? "no store"}`, async () => {
+      const store = await kind?.begin();
+      try {
+        const options: Options = { ...store?.options, flow: callersOf(...names) };
+        nodeRed = await NodeRed.start(options);
+        for (const name of ["door 1", "door 3"]) await use(name);
+        const known = await list();
+        const { userDir } = nodeRed;
+        await nodeRed.stop();
+        nodeRed = await NodeRed.start({ ...options, userDir });
+        should(await list()).eql(known);
+        await nodeRed.deploy(tab(webhook("doors", "/not a path", { credentials: callers(...names) })));
+        should(await list()).equal(404);
+        await nodeRed.stop();
+        nodeRed = await NodeRed.start({ ...options, userDir });
+        should(await list()).eql(known);
+        const files = readdirSync(userDir).filter((file) => file.endsWith("callers.json"));
+        const text = files.map((file) => readFileSync(join(userDir, file), "utf8")).join("");
+        files.should.have.length(1);
+        for (const name of names) text.should.not.containEql(callerToken(name)).and.not.containEql(name);
+      } finally {
+        await nodeRed.stop();
+        await store?.end();
+      }
+    });
+  }
+
+  const server = storeKinds.find(({ name }) => name === "a server");
+  if (server?.isHere) {
+    it("is known to another instance with the same server", async () => {
+      const store = await server.begin();
+      nodeRed = await NodeRed.start({ ...store.options, flow: callersOf(...names) });
+      const other = nodeRed;
+      try {
+        nodeRed = await NodeRed.start({ ...store.options, flow: callersOf(...names) });
+        (await use("door 2")).should.equal(200);
+        const known = await list();
+        nodeRed = other;
+        const text = JSON.stringify(known);
+        await until(async () => JSON.stringify(await list()) === text, "the other instance to know");
+      } finally {
+        await Promise.all([other.stop(), nodeRed.stop()]);
+        await store.end();
+      }
+    });
+  }
+});
