@@ -12,7 +12,7 @@ import type { Outcomes } from "../flow/outcomes";
 
 /** The name of the file in the user directory. */
 export const usesFileName = "webhook-trigger.callers.json";
-/** In bytes; each caller takes some 33. */
+/** In bytes; each caller takes some 80. */
 const maxFileBytes = 64 * 1024 * 1024;
 /** The file is written at most this often, in ms. */
 const writeIntervalMs = 60_000;
@@ -22,10 +22,10 @@ const keyLength = 16;
 export interface CallerUse {
   /** Identifies the token, whatever its caller is called. */
   readonly key: string;
-  /** When its node was first deployed with it in this process, in ms since the epoch. */
+  /** When its node was first deployed with it, in ms since the epoch. */
   readonly since: number;
   /** In ms since the epoch; missing where it was never used. */
-  lastUsedAt: number | undefined;
+  lastUsedAt?: number;
 }
 
 interface OpenNode {
@@ -34,14 +34,11 @@ interface OpenNode {
   readonly shared: SharedUses | undefined;
 }
 
-/** Times in ms since the epoch, by the keys of the tokens. */
-type Times = ReadonlyMap<string, number>;
-
 export class CallerUses {
   readonly #file: KeptFile | undefined;
   readonly #nodes = new Map<string, OpenNode>();
-  /** Of nodes that were not opened since the start. */
-  readonly #kept: Map<string, Times>;
+  /** The uses of nodes that were not opened since the start. */
+  readonly #kept: Map<string, readonly CallerUse[]>;
   #writing: NodeJS.Timeout | undefined;
 
   constructor(RED: NodeAPI, outcomes: Outcomes) {
@@ -49,7 +46,7 @@ export class CallerUses {
     const report = (file: string, error: unknown) =>
       RED.log.warn(RED._("settings.usesUnkept", { file, cause: getErrorMessage(error) }));
     if (userDir !== undefined) this.#file = new KeptFile(join(userDir, usesFileName), maxFileBytes, report);
-    this.#kept = parseTimes(this.#file?.read() ?? "");
+    this.#kept = parseUses(this.#file?.read() ?? "");
     outcomes.on("called", ({ node, caller }) => this.#note(node, caller));
     RED.events.on("flows:started", () => this.#forgetDeleted(RED));
   }
@@ -60,13 +57,13 @@ export class CallerUses {
    * @param shared missing where no other instance has the node
    */
   open(node: string, callers: readonly Caller[], shared: SharedUses | undefined): void {
-    const kept = this.#kept.get(node);
-    const earlier = new Map([...this.of(node).values()].map((use) => [use.key, use]));
-    if (callers.length === 0 && !kept && earlier.size === 0) return;
+    const known = this.#kept.get(node) ?? [...this.of(node).values()];
+    if (callers.length === 0 && known.length === 0) return;
+    const earlier = new Map(known.map((use) => [use.key, use]));
     const since = Date.now();
     const uses = callers.map(({ name, digest }) => {
       const key = digest.slice(0, keyLength);
-      return [name, earlier.get(key) ?? { key, since, lastUsedAt: kept?.get(key) }] as const;
+      return [name, earlier.get(key) ?? { key, since }] as const;
     });
     this.#nodes.set(node, { uses: new Map(uses), shared });
     this.#kept.delete(node);
@@ -123,22 +120,24 @@ export class CallerUses {
 
   #compose(): string {
     const all = new Map(this.#kept);
-    for (const [node, { uses }] of this.#nodes) {
-      const used = [...uses.values()].flatMap(({ key, lastUsedAt }) => lastUsedAt === undefined ? [] : [[key, lastUsedAt] as const]); // prettier-ignore
-      if (used.length > 0) all.set(node, new Map(used));
-    }
-    return JSON.stringify(Object.fromEntries([...all].map(([node, times]) => [node, Object.fromEntries(times)])));
+    for (const [node, { uses }] of this.#nodes) all.set(node, [...uses.values()]);
+    return JSON.stringify(Object.fromEntries(all));
   }
 }
 
 /** Nothing of what is damaged. The clock may have been set back meanwhile. */
-function parseTimes(json: string): Map<string, Times> {
+function parseUses(json: string): Map<string, readonly CallerUse[]> {
   const all = tryParseJson(json);
   const now = Date.now();
-  return new Map(
-    Object.entries(isObject(all) ? all : {}).map(([node, times]) => {
-      const whole = Object.entries(isObject(times) ? times : {}).filter(([, at]) => Number.isSafeInteger(at));
-      return [node, new Map(whole.map(([key, at]) => [key, Math.min(Number(at), now)]))];
-    }),
-  );
+  const parse = (saved: unknown): CallerUse[] => {
+    const { key, since, lastUsedAt } = isObject(saved) ? saved : {};
+    if (typeof key !== "string" || !isTime(since)) return [];
+    return [{ key, since: Math.min(since, now), ...(isTime(lastUsedAt) && { lastUsedAt: Math.min(lastUsedAt, now) }) }];
+  };
+  const nodes = Object.entries(isObject(all) ? all : {});
+  return new Map(nodes.map(([node, uses]) => [node, Array.isArray(uses) ? uses.flatMap(parse) : []]));
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }

@@ -51,10 +51,11 @@ describe("the last use of callers' tokens", () => {
   });
 
   for (const kind of [undefined, ...storeKinds.filter(({ isHere }) => isHere)]) {
-    it(`is known after a restart, also where the node was closed meanwhile, with ${kind?.name ?? "no store"}`, async () => {
+    it(`is known after a restart, also where the node was closed, and its tab disabled, meanwhile, with ${kind?.name ?? "no store"}`, async () => {
       const store = await kind?.begin();
       try {
-        const options: Options = { ...store?.options, flow: callersOf(...names) };
+        const flow = callersOf(...names);
+        const options: Options = { ...store?.options, flow };
         nodeRed = await NodeRed.start(options);
         for (const name of ["door 1", "door 3"]) await use(name);
         const known = await list();
@@ -63,6 +64,8 @@ describe("the last use of callers' tokens", () => {
         nodeRed = await NodeRed.start({ ...options, userDir });
         should(await list()).eql(known);
         await nodeRed.deploy(tab(webhook("doors", "/not a path", { credentials: callers(...names) })));
+        should(await list()).equal(404);
+        await nodeRed.deploy(flow.map((node) => (node.type === "tab" ? { ...node, disabled: true } : node)));
         should(await list()).equal(404);
         await nodeRed.stop();
         nodeRed = await NodeRed.start({ ...options, userDir });

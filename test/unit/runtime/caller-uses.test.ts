@@ -54,14 +54,15 @@ describe("when the tokens of callers were last used", () => {
     mock.timers.tick(minute);
     while (!existsSync(file)) await turn();
     const read = () => readFileSync(file, "utf8");
-    read().should.equal("{}");
+    const unused = read();
+    unused.should.match(new RegExp(`^{"node":\\[{"key":"[0-9a-f]{16}","since":${start}}\\]}$`));
     observed.call("one");
     mock.timers.tick(minute - 1);
     for (let count = 0; count < 100; count++) await turn();
-    read().should.equal("{}");
+    read().should.equal(unused);
     mock.timers.tick(1);
-    while (read() === "{}") await turn();
-    read().should.match(new RegExp(`^\\{"node":\\{"[0-9a-f]{16}":${start + minute}\\}\\}$`));
+    while (read() === unused) await turn();
+    read().should.equal(unused.replace("}]", `,"lastUsedAt":${start + minute}}]`));
     (statSync(file).mode & 0o777).should.equal(process.platform === "win32" ? 0o666 : 0o600);
   });
 
@@ -78,14 +79,18 @@ describe("when the tokens of callers were last used", () => {
   });
 
   it("is unknown where the file is damaged, of the future at most now, and a file that cannot be had is reported once", async () => {
-    const [key = ""] = await keyOf("one");
-    for (const damaged of ["", "[1]", '{"node":1}', `{"node":{"${key}":"1"}}`, `{"node":{"${key}":1e400}}`]) {
+    deploy("one");
+    await observed.observers.callerUses.write();
+    const whole = readFileSync(file, "utf8");
+    const withUse = (at: string) => whole.replace("}]", `,"lastUsedAt":${at}}]`);
+    const shapes = ["[1]", '{"node":1}', '{"node":[1,{"key":1,"since":1},{"key":"1"}]}'];
+    for (const damaged of ["", whole.slice(0, -1), ...shapes, withUse('"1"'), withUse("1e400")]) {
       writeFileSync(file, damaged);
       observed = new Observed(folder);
       deploy("one");
       should([damaged, shown()]).eql([damaged, { one: null }]);
     }
-    writeFileSync(file, JSON.stringify({ node: { [key]: start + 5 * minute } }));
+    writeFileSync(file, withUse(`${start + 5 * minute}`));
     observed = new Observed(folder);
     deploy("one");
     should(shown()).eql({ one: 0 });
@@ -98,11 +103,4 @@ describe("when the tokens of callers were last used", () => {
     should(shown()).eql({ one: 0 });
     observed.log.map((line) => line.split(" ", 3).join(" ")).should.eql([`warn settings.usesUnkept ${file}`]);
   });
-
-  async function keyOf(caller: string): Promise<string[]> {
-    deploy(caller);
-    observed.call(caller);
-    await observed.observers.callerUses.write();
-    return Object.keys((JSON.parse(readFileSync(file, "utf8")) as { node: Record<string, number> }).node);
-  }
 });

@@ -19,11 +19,13 @@ describe("inactivity alerts", () => {
     [observed, told] = [new Observed(), []];
     observed.outcomes.on("silent", ({ hours, since }) => told.push(`silent ${hours} since ${(since - start) / hour}`));
     observed.outcomes.on("heard", ({ caller = "" }) => told.push(`heard ${caller}`.trim()));
-    observed.outcomes.on("callers-silent", ({ silent }) => {
-      told.push(silent.map(({ caller, since }) => `${caller} since ${(since - start) / hour}`).join(", "));
-    });
+    observed.outcomes.on("callers-silent", listen);
   });
   afterEach(() => mock.timers.reset());
+
+  function listen({ silent }: { readonly silent: readonly SilentCaller[] }): void {
+    told.push(silent.map(({ caller, since }) => `${caller} since ${(since - start) / hour}`).join(", "));
+  }
 
   const open = (hours: number, store?: StoredDeliveries) => observed.deploy({}, hours, store);
 
@@ -147,18 +149,19 @@ describe("inactivity alerts", () => {
       told.splice(0).should.eql(["one since 23"]);
     });
 
-    it("count on after a restart from the last use", async () => {
+    it("go on through a restart, also for one that was never heard", async () => {
       const folder = temporaryFolder("silence");
       observed = new Observed(folder);
-      deploy(["one"]);
+      deploy(["one", "two"]);
+      mock.timers.tick(hour);
       observed.call("one");
       await observed.observers.callerUses.write();
-      mock.timers.tick(23 * hour);
+      mock.timers.tick(20 * hour);
       observed = new Observed(folder);
-      observed.outcomes.on("callers-silent", ({ silent: [first] }) => told.push(`since ${first?.since}`));
-      deploy(["one"]);
-      await passWithRequests(1);
-      told.should.eql([`since ${start}`]);
+      observed.outcomes.on("callers-silent", listen);
+      deploy(["one", "two"]);
+      await passWithRequests(5);
+      told.should.eql(["two since 0", "one since 1"]);
     });
   });
 
