@@ -56,6 +56,19 @@ const formLooks: Record<string, (editor: Editor) => Promise<void>> = {
     for (const note of ["no-id", "without-key", "loopback", "forgeable"] as const) await editor.note(note).waitFor();
     await editor.page.locator("#webhook-trigger-brought button").waitFor();
   },
+  "with callers, whose tokens it shows, and a name that is taken": async (editor) => {
+    await editor.editAsItIs("saved");
+    await editor.part("heading-callers").click();
+    const add = async (names: string) => {
+      await editor.part("caller-names").fill(names);
+      await editor.page.getByRole("button", { name: catalogText("callers.add"), exact: true }).click();
+    };
+    await add(Array.from({ length: 21 }, (_, index) => `Device ${index}`).join("\n"));
+    await editor.page.locator("#webhook-trigger-callers code").first().waitFor();
+    await editor.page.getByRole("button", { name: catalogText("callers.remove", { name: "Device 10" }) }).click();
+    await add("Device 2");
+    await editor.part("caller-trouble").filter({ hasText: "Device 2" }).waitFor();
+  },
   "with events and conditions": async (editor) => {
     await editor.page.route("**/lastRequest", (route) => {
       return route.fulfill({ json: { ...report, filteredEvents: ["x".repeat(60), "push"] } });

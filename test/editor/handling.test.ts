@@ -4,7 +4,7 @@ import type { SenderId } from "../../src/auth/senders/table";
 import { defaults } from "../../src/config/fields";
 import { sqliteIsHere } from "../../src/config/stores";
 import { catalogText, type Editor, type Section } from "../harness/browser";
-import { type HandlingField, handlingFields, webhook, webhookFlow } from "../harness/flow";
+import { type HandlingField, handlingFields, token, webhook, webhookFlow } from "../harness/flow";
 import { openEditor } from "../harness/stage";
 import { uncalled } from "../harness/node-report";
 
@@ -15,6 +15,7 @@ const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Re
   usual: {
     saved: {},
     states: {
+      callers: catalogText("callers.none"),
       rotation: section("oneCredential"),
       message: section("body"),
       reply: section("atOnce", { status: "200" }),
@@ -97,8 +98,10 @@ const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Re
       alertWhenSilent: "${HOURS}",
       rawBody: "${RAW}",
       guaranteed: "${DURABLE}",
+      credentials: { token, callers: "${CALLERS}" },
     },
     states: {
+      callers: "${CALLERS}",
       message: `${section("body")} · \${RAW}`,
       reply: "${REPLY}",
       duplicates: "${IGNORE}",

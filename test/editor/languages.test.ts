@@ -3,13 +3,15 @@ import { join } from "node:path";
 import should from "should";
 import { catalogText, sections } from "../harness/browser";
 import { DeliveriesTab, FakeRuntime, states, summary } from "../harness/deliveries-tab";
-import { handlingFields, webhookFlow } from "../harness/flow";
+import { handlingFields, token, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { root } from "../harness/package";
 import { useEditor } from "../harness/stage";
 
 const languages = readdirSync(join(root, "locales"));
 const paths = ["saved", "rival", "orders"].map((id) => ({ id, relativePath: `/${id}` }));
+/** With them the form has all of its fields. */
+const callers = JSON.stringify([{ name: "Door", digest: "0".repeat(64) }]);
 const refusal = { problem: "tokenMissing", reasons: [], looksLike: null, error: null };
 
 /** The labels of the fields that the form has, whatever stands in it, and of those for duplicates. */
@@ -20,7 +22,7 @@ const labels = [
 
 describe("in German", () => {
   const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, "de");
-  const flow = webhookFlow(...paths, { id: "late", relativePath: "/saved" });
+  const flow = webhookFlow(...paths, { id: "late", relativePath: "/saved" }).map((node) => node.id === "saved" ? { ...node, credentials: { token, callers } } : node);
   const { editor, nodeRed } = useEditor(flow, { settings: { lang: "de" } }, { locale: "de" });
 
   it("are the form, with its messages and its help, the status and the log", async () => {

@@ -32,6 +32,7 @@ export type Entered = Partial<Record<FormField, string | boolean>>;
 
 /** The sections of the form, from top to bottom. */
 export const sections = [
+  "callers",
   "rotation",
   "filter",
   "message",

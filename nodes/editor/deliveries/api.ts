@@ -11,6 +11,7 @@ import {
 } from "../../../src/admin/summary";
 import type { FailureGroup, FailureGroups } from "../../../src/deliveries/failures";
 import { type ReplayReason, replayReasons } from "../../../src/deliveries/states";
+import type { NewCaller } from "../../../src/admin/callers";
 import type { SavedFields } from "../../../src/config/fields";
 import type { Sample } from "../../../src/admin/samples";
 import type { DryRun } from "../../../src/flow/dry-run";
@@ -128,6 +129,23 @@ export async function tryFilter(node: string, filter: Pick<SavedFields, "events"
   const answer = await host().call(`${encodeURIComponent(node)}/filter`, "POST", filter);
   const not = isListOf({ id: isText, why: isRecord });
   return readReply(answer, { of: isNumber, passing: isNumber, not, places: Array.isArray });
+}
+
+/** When the callers of a deployed node were last used, in ms since the epoch, or `null` for never: by their names. */
+export type LastUsed = ReadonlyMap<string, number | null>;
+
+export async function askForCallers(node: string): Promise<LastUsed> {
+  const answer = await host().call(`${encodeURIComponent(node)}/callers`);
+  const shape = { callers: isListOf({ name: isText }) };
+  const { callers } = readReply<{ callers: readonly { name: string; lastUsedAt: number | null }[] }>(answer, shape);
+  return new Map(callers.map(({ name, lastUsedAt }) => [name, lastUsedAt]));
+}
+
+/** Has a token made for each name. */
+export async function makeCallers(names: readonly string[]): Promise<readonly NewCaller[]> {
+  const answer = await host().call("callers", "POST", { names });
+  const shape = { callers: isListOf({ name: isText, token: isText, digest: isText }) };
+  return readReply<{ callers: readonly NewCaller[] }>(answer, shape).callers;
 }
 
 /** Replays a part of a group. @param after where the part before has ended; missing: the first part */

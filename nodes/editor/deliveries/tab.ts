@@ -3,6 +3,7 @@
 import type { Editor } from "../node-red";
 import { host } from "./host";
 import type { DeliveriesStore } from "./store";
+import type * as callersView from "../form/callers";
 import type * as consoleView from "../form/console";
 import type * as view from "./view";
 
@@ -18,7 +19,9 @@ const [script, style] = ["webhook-trigger/page.js", "webhook-trigger/deliveries.
 const retryMs = 5000;
 
 /** What the script exports. */
-type Views = Pick<typeof view, "mountDeliveries"> & Pick<typeof consoleView, "mountConsole">;
+export type Views = Pick<typeof view, "mountDeliveries"> &
+  Pick<typeof consoleView, "mountConsole"> &
+  Pick<typeof callersView, "showCallers">;
 
 class Tab {
   readonly element = document.createElement("div");

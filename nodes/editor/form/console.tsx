@@ -32,6 +32,8 @@ export interface ConsoleSetup {
   readonly url: string | undefined;
   /** The id of the delivery that is chosen when it opens. */
   readonly delivery: string | undefined;
+  /** Whether only callers have tokens: the node has none to send. */
+  readonly onlyCallers: boolean;
   /** Called with what is to be sent, for the admin API, whenever it changes. */
   readonly choose: (asked: AskedByForm) => void;
 }
@@ -66,7 +68,7 @@ export function mountConsole(given: DeliveriesHost, element: HTMLElement, setup:
 function Console(setup: ConsoleSetup) {
   const { node, values, choose } = setup;
   const [usual] = useState(() => composeUsual(values));
-  const hasKey = canSign(values);
+  const hasKey = !setup.onlyCallers && canSign(values);
   const sender = shortName(values.sender);
   const [samples, setSamples] = useState<readonly Sample[]>([]);
   const [deliveries, setDeliveries] = useState<readonly Summary[]>([]);
@@ -164,7 +166,7 @@ function Console(setup: ConsoleSetup) {
             <span>{sender === "" ? text("console.authenticate") : text("console.sign", { sender })}</span>
           </label>
         ) : (
-          <span class="webhook-trigger-hint">{text("console.noKey")}</span>
+          <span class="webhook-trigger-hint">{text(setup.onlyCallers ? "callers.only" : "console.noKey")}</span>
         )}
       </div>
       {isToSign && sendsSignature(values) && <CurlRow {...{ setup, asked }} />}

@@ -8,6 +8,7 @@ import {
   findRecipe,
   form,
   type FormState,
+  hasOnlyCallers,
   input,
   inputValue,
   keptPassword,
@@ -77,7 +78,9 @@ export function removeGenerated(name: CredentialName): void {
 export function enterMissing(node: WebhookNode): void {
   const { used, credentials, sender } = readForm(node);
   const isChosen = sender?.secretIsChosen ?? false;
-  const chosen: CredentialName[] = ["token", "password", "verifyToken", ...(isChosen ? (["secret"] as const) : [])];
+  const chosen: CredentialName[] = ["verifyToken", ...(isChosen ? (["secret"] as const) : [])];
+  // Callers have their own.
+  if (credentials.callers === "") chosen.push("token", "password");
   for (const name of chosen) {
     if (used.has(name) && credentials[name] === "") enterCredential(name, generateToken());
   }
@@ -113,7 +116,7 @@ export function showCredentials(state: FormState): void {
   );
   const kept = (credential: CredentialName) => credentials[credential] === keptPassword && node._("credential.kept");
   draw("hint-token", withDocs(composeTokenHint(state, name), docs));
-  draw("hint-password", kept("password") || null);
+  draw("hint-password", kept("password") || (hasOnlyCallers(values, credentials) && node._("callers.only")) || null);
   draw("hint-secret", withDocs(kept("secret") || composeSecretHint(state, name), docs));
   draw("doubt", <Note id="note-secret" text={describeDoubt(state)} />);
 }
@@ -172,6 +175,7 @@ function composeSecretHint(state: FormState, name: string): string {
 function composeTokenHint(state: FormState, name: string): string {
   const { node, values, credentials } = state;
   if (credentials.token === keptPassword) return node._("credential.kept");
+  if (hasOnlyCallers(values, credentials)) return node._("callers.only");
   // A copied or imported node has lost its token.
   if (credentials.token === "" && !isCredentialChanged(state, "token")) return node._("token.lost");
   // A recipe says more, below the list.

@@ -1,6 +1,6 @@
 // The section *Filter*: the events and conditions in rows, and the outputs that follow from them.
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Sample } from "../../../src/admin/samples";
 import { formatFilterReason } from "../../../src/admin/summary";
 import { findDocumentedEvents } from "../../../src/auth/senders/table";
@@ -28,7 +28,7 @@ import {
   updateEvent,
   type WebhookNode,
 } from "./form-state";
-import { draw, Note, SmallButton } from "./parts";
+import { draw, Note, SmallButton, useOpenSection } from "./parts";
 
 /** How many names of events are offered in each group. */
 const maxOffered = 12;
@@ -162,7 +162,7 @@ function hasEvent(sender: string): boolean {
 /** Offers events that were received, and others that the sender documents. */
 function Offers({ node, values, report }: FormState) {
   const [learnt, setLearnt] = useState<readonly string[]>([]);
-  const isOpen = useOpenSection();
+  const isOpen = useOpenSection("filter");
   const samples = useSamples(values.sender, isOpen);
   useEffect(() => {
     if (isOpen) void learnEvents(node).then(setLearnt);
@@ -215,7 +215,7 @@ function Offers({ node, values, report }: FormState) {
  */
 function Tried({ node, values: { sender, events, conditions }, report: { accepted, filtered = 0 } }: FormState) {
   const [tried, setTried] = useState<DryRun>();
-  const isOpen = useOpenSection();
+  const isOpen = useOpenSection("filter");
   const samples = useSamples(sender, isOpen);
   const asking = useRef<Promise<void>>(Promise.resolve());
   const isAsked = isOpen && accepted !== undefined;
@@ -273,18 +273,6 @@ function Tried({ node, values: { sender, events, conditions }, report: { accepte
       )}
     </>
   );
-}
-
-/** Whether the section is open, so that the runtime is asked for what it shows. */
-function useOpenSection(): boolean {
-  const [isOpen, setOpen] = useState(false);
-  useLayoutEffect(() => {
-    const section = $("#webhook-trigger-section-filter");
-    const read = () => setOpen(section.prop("open") as boolean);
-    section.on("toggle", read);
-    read();
-  }, []);
-  return isOpen;
 }
 
 const noSamples: Promise<readonly Sample[]> = Promise.resolve([]);

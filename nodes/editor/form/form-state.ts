@@ -403,12 +403,22 @@ function findBroken(
   entered: Partial<EnteredCredentials>,
   asked?: ReadonlySet<Field>,
 ): (readonly [Field, BrokenRule])[] {
+  const onlyCallers = hasOnlyCallers(values, entered);
   return checkedFields.flatMap((field) => {
     const value = isCredential(field) ? entered[field] : getValue(values, field);
+    if (onlyCallers && ownCredentials.some((own) => own === field)) return [];
     if (value === undefined || value === keptPassword || (value === "" && asked?.has(field))) return [];
     const rule = hasEnvironmentValue(value) || !isUsed(field, values) ? undefined : checks[field]?.(value, values);
     return rule ? [[field, rule] as const] : [];
   });
+}
+
+const ownCredentials = ["token", "user", "password", "secondPassword"] as const satisfies CredentialName[];
+
+/** Whether callers have tokens, and the node has none of its own: it needs none. */
+export function hasOnlyCallers(values: SavedFields, entered: Partial<EnteredCredentials>): boolean {
+  const isGiven = (name: CredentialName) => isUsed(name, values) && Boolean(entered[name]);
+  return isGiven("callers") && !ownCredentials.some(isGiven);
 }
 
 /** The rules of the runtime, and those that depend on other fields. */

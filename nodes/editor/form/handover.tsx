@@ -9,6 +9,7 @@ import { getPatternKey } from "../../../src/request/path-patterns";
 import { findJwtPreset } from "../../../src/auth/senders/table";
 import { docsUrl, type Editor, type EditorNode } from "../node-red";
 import { listUrlOptions, quote } from "../shell";
+import type { PresentedCaller } from "./callers";
 import { credentialToGive, isShown } from "./credentials";
 import {
   findRecipe,
@@ -16,6 +17,7 @@ import {
   findSender,
   findTokenPlace,
   type FormState,
+  hasOnlyCallers,
   input,
   keptPassword,
   roots,
@@ -158,17 +160,15 @@ function describeMissing(state: FormState, texts: readonly string[]): string {
   const { node, values, credentials, used } = state;
   if (isEnvironmentValue(values.relativePath)) return node._("handover.pathFromEnvironment");
   const said = isPattern(values.relativePath) ? [node._("handover.parameters")] : [];
-  for (const [name, key] of Object.entries(placeholders) as [GivenCredential, string][]) {
-    const placeholder = node._(`testRequest.${key}`);
+  for (const name of Object.keys(placeholders) as GivenCredential[]) {
+    const placeholder = node._(`testRequest.${placeholders[name]}`);
     const isMissing = used.has(name) && credentialToGive(state, name) === undefined;
     if (!isMissing || !texts.some((each) => each.includes(placeholder))) continue;
     const [variable, button] = [credentials[name], node._(`make.${name}`)];
     const unsaved = isEnvironmentValue(variable) ? "fromEnvironment" : "missing";
-    const text = node._(`handover.${variable === keptPassword ? "replace" : unsaved}`, {
-      placeholder,
-      variable,
-      button,
-    });
+    const known = variable === keptPassword ? "replace" : unsaved;
+    const key = hasOnlyCallers(values, credentials) ? "callers" : known;
+    const text = node._(`handover.${key}`, { placeholder, variable, button });
     if (!said.includes(text)) said.push(text);
   }
   return said.join(" ");
@@ -179,12 +179,36 @@ function describeNew(state: FormState): string {
   const { node, values, used } = state;
   const first = credentialNames.find((name) => {
     // A secret that the sender shows can be copied there again.
-    const isOurs = name === "secret" ? isSecretChosen(values) : name !== "secondSecret" && name !== "user";
+    const isOurs = name === "secret" ? isSecretChosen(values) : !["secondSecret", "user", "callers"].includes(name);
     return isOurs && used.has(name) && credentialToGive(state, name) !== undefined;
   });
   if (first === undefined) return "";
   if (first === "password" || first === "secondPassword") return node._("handover.passwordSeen");
   return node._(first === "secret" ? "handover.secretSeen" : "handover.tokenSeen");
+}
+
+export function presentCaller(state: FormState, name: string, token: string): PresentedCaller {
+  const isBasic = state.values.verificationMethod === "basic";
+  const basic = { headers: { Authorization: `Basic ${encodeBase64(`${name}:${token}`)}` }, search: "" };
+  const { headers = {}, search = "" } = (isBasic ? basic : presentCredential(state, () => token)) ?? {};
+  const [header = ""] = Object.entries(headers).map((field) => field.join(": "));
+  const [base = "", command] = [composeSenderUrl(state), composeCommand(state, name, () => token)];
+  const url = base && base + search;
+  const rows: [string, string][] = isBasic
+    ? [
+        ["handover.user", name],
+        ["handover.password", token],
+      ]
+    : [["handover.token", token]];
+  if (header !== "") rows.push(["handover.header", header]);
+  if (url !== "") rows.push(["handover.url", url]);
+  if (command !== undefined) rows.push(["section.terminal", command]);
+  return { header, url, rows };
+}
+
+/** Of its bytes in UTF-8 (RFC 7617 §2.1). */
+function encodeBase64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
 function isSecretChosen({ sender }: Pick<SavedFields, "sender">): boolean {
@@ -279,7 +303,7 @@ export function showCommand(state: FormState): void {
 
 function Command(state: FormState) {
   const { node, values } = state;
-  const command = composeCommand(state);
+  const command = composeOwnCommand(state);
   if (command === undefined) {
     const none = isSigned(values) ? "testRequest.commandSigned" : "testRequest.commandUnknown";
     return (
@@ -315,7 +339,7 @@ function Command(state: FormState) {
 
 export function describeCommand(state: FormState): string {
   const { node, values } = state;
-  if (composeCommand(state) !== undefined) return node._("section.line");
+  if (composeOwnCommand(state) !== undefined) return node._("section.line");
   return node._(isSigned(values) ? "section.noLine" : "section.lineUnknown");
 }
 
@@ -324,10 +348,14 @@ function isSigned({ verificationMethod, sender }: SavedFields): boolean {
   return verificationMethod === "jwt" || (verificationMethod === "signature" && sender !== "shared-secret");
 }
 
-function composeCommand(state: FormState): string | undefined {
-  const { values, credentials } = state;
+function composeOwnCommand(state: FormState): string | undefined {
+  const user = state.credentials.user || state.node._("label.name");
+  return composeCommand(state, user, (name) => getCredential(state, name));
+}
+
+function composeCommand(state: FormState, user: string, get: GetCredential): string | undefined {
+  const { values } = state;
   const url = composeUrl(state);
-  const get: GetCredential = (name) => getCredential(state, name);
   const presentation = presentCredential(state, get);
   const isBasic = values.verificationMethod === "basic";
   if (url === undefined || !(presentation ?? isBasic)) return undefined;
@@ -339,7 +367,7 @@ function composeCommand(state: FormState): string | undefined {
     method === "POST" || isByUrl ? "curl" : `curl -X ${method}`,
     ...listUrlOptions(fullUrl),
     quote(fullUrl),
-    ...(isBasic ? [`--user ${quote(`${credentials.user}:${get("password")}`)}`] : []),
+    ...(isBasic ? [`--user ${quote(`${user}:${get("password")}`)}`] : []),
     ...Object.entries(headers).map(([field, value]) => `-H ${quote(`${field}: ${value}`)}`),
     ...(isByUrl ? [] : [`--data ${quote(testBody)}`]),
   ].join(" ");

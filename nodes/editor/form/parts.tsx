@@ -1,7 +1,8 @@
 // What the parts of the form are made of, each of which is a function of what the form has.
 
 import { type ComponentChild, type ComponentChildren, render } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { loadViews, type Views } from "../deliveries/tab";
 import type { Editor, EditorNode } from "../node-red";
 
 declare const RED: Editor;
@@ -106,4 +107,32 @@ export function DocsLink({ href, children }: { readonly href: string; readonly c
       {children}
     </a>
   );
+}
+
+/** Whether a section is open, so that what it shows is asked for. */
+export function useOpenSection(name: string): boolean {
+  const [isOpen, setOpen] = useState(false);
+  useLayoutEffect(() => {
+    const section = $(`#webhook-trigger-section-${name}`);
+    const read = () => setOpen(section.prop("open") as boolean);
+    section.on("toggle", read);
+    read();
+  }, []);
+  return isOpen;
+}
+
+let tries = 0;
+
+/** The views that are loaded with the tab, when they are first wanted; `null` where they have not come. */
+export function useViews(isWanted = true): Views | null | undefined {
+  const [views, setViews] = useState<Views | null>();
+  useEffect(() => {
+    if (!isWanted || views) return;
+    const fail = () => {
+      tries++;
+      setViews(null);
+    };
+    void loadViews(tries).then((loaded) => setViews(loaded), fail);
+  }, [isWanted]);
+  return views;
 }

@@ -1,14 +1,18 @@
 // The sections of the form: their headings summarise them, and problems open them.
 
+import { useEffect, useRef } from "preact/hooks";
 import { makeTestRequest, testBody } from "../../../src/auth/present";
 import { signsQuery } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
-import { boxFields, rules, type SavedFields } from "../../../src/config/fields";
+import { parseCallers } from "../../../src/config/callers";
+import { boxFields, defaults, rules, type SavedFields } from "../../../src/config/fields";
 import { isEnvironmentValue, isTrue, tryParseJson } from "../../../src/config/values";
 import { backoffAfter } from "../../../src/config/parse";
+import { host } from "../deliveries/host";
 import { docsUrl, formatDuration, updateText } from "../node-red";
 import {
+  findRow,
   findSender,
   type FormState,
   input,
@@ -19,8 +23,8 @@ import {
   type WebhookNode,
 } from "./form-state";
 import { describeFilter, showFilter } from "./filter";
-import { describeCommand } from "./handover";
-import { DocsLink, draw, Note, SmallButton } from "./parts";
+import { describeCommand, presentCaller } from "./handover";
+import { DocsLink, draw, Note, SmallButton, useOpenSection, useViews } from "./parts";
 
 interface Section {
   /** What is in it, for its heading. */
@@ -30,12 +34,13 @@ interface Section {
 }
 
 const sections: Readonly<Record<string, Section>> = {
+  callers: { describe: describeCallers, show: showCallers },
   rotation: { describe: describeRotation, show: showRotation },
   filter: { describe: describeFilter, show: showFilter },
   message: { describe: describeMessage, show: showMessage },
   reply: { describe: describeReply, show: showReply },
   duplicates: { describe: describeDuplicates, show: showDuplicates },
-  limits: { describe: describeLimits, show: (state) => draw("notes-limits", <LimitNotes {...state} />) },
+  limits: { describe: describeLimits, show: showLimits },
   guaranteed: { describe: describeGuaranteed, show: showGuaranteed },
   terminal: { describe: (state) => [describeCommand(state)] },
 };
@@ -72,6 +77,39 @@ export function showSections(state: FormState, before: FormState | undefined): v
       </>,
     );
   }
+}
+
+// The section *Callers*.
+
+function showCallers(state: FormState): void {
+  showElement($("#webhook-trigger-section-callers"), state.used.has("callers"));
+  draw("callers", <Callers {...state} />);
+}
+
+/** Its content, which is loaded with the views of the tab. */
+function Callers(state: FormState) {
+  const { node, credentials } = state;
+  const isOpen = useOpenSection("callers");
+  const views = useViews(isOpen);
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!views || !place.current) return;
+    const enter = (value: string) => void input("callers").val(value).trigger("change");
+    const present = (name: string, token: string) => presentCaller(state, name, token);
+    views.showCallers(host(), place.current, { node: node.id, value: credentials.callers, isOpen, enter, present });
+  });
+  return (
+    <>
+      <div ref={place} />
+      <Note id="callers-trouble" text={views === null ? node._("testRequest.failed") : ""} />
+    </>
+  );
+}
+
+function describeCallers({ node, credentials: { callers } }: FormState): readonly string[] {
+  if (isEnvironmentValue(callers)) return [callers];
+  const { length } = parseCallers(callers);
+  return [length === 0 ? node._("callers.none") : String(length)];
 }
 
 // The section *Rotation*.
@@ -272,6 +310,16 @@ function LimitNotes(state: FormState) {
       </Note>
     </>
   );
+}
+
+/** What counts by caller is of no use without callers. */
+function showLimits(state: FormState): void {
+  const { values, used, credentials } = state;
+  for (const field of ["rateLimitBy", "alertPerCaller"] as const) {
+    const isUseful = credentials.callers !== "" || values[field] !== defaults[field];
+    showElement(findRow(field), used.has(field) && isUseful);
+  }
+  draw("notes-limits", <LimitNotes {...state} />);
 }
 
 function describeLimits(state: FormState): readonly string[] {

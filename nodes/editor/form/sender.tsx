@@ -271,7 +271,8 @@ function fillIn(node: WebhookNode, preset: Preset): void {
   }
   if (preset.methods) tickMethods(preset.methods);
   // Any name is good, as long as the sender has the same one.
-  if (isRecipeId(id) && inputValue("user") === "" && preset.verificationMethod === "basic") input("user").val(id);
+  const isUserOpen = inputValue("user") === "" && inputValue("callers") === "";
+  if (isRecipeId(id) && isUserOpen && preset.verificationMethod === "basic") input("user").val(id);
   if (id === "custom" && inputValue("scheme") === "") input("scheme").val(formatScheme(senders.custom.scheme));
   const sender = findSender(id);
   if (!sender?.secretIsChosen) removeGenerated("secret");

@@ -15,15 +15,14 @@ import type { TestResult } from "../../../src/admin/test-requests";
 import { isText, readReply } from "../deliveries/answer";
 import { classifyError } from "../deliveries/api";
 import { host } from "../deliveries/host";
-import { loadViews } from "../deliveries/tab";
 import { durationText, minuteText } from "../deliveries/texts";
 import type { Editor } from "../node-red";
 import { sendsSignature } from "./algorithm";
 import type { ConsoleSetup } from "./console";
 import { isCredentialChanged } from "./credentials";
-import { form, type FormState, isSame, updateEvent, type WebhookNode } from "./form-state";
+import { form, type FormState, hasOnlyCallers, isSame, updateEvent, type WebhookNode } from "./form-state";
 import { composeUrl } from "./handover";
-import { draw, Note, SmallButton } from "./parts";
+import { draw, Note, SmallButton, useViews } from "./parts";
 import { hasLimit } from "./sections";
 import { type AskedByForm, findTrouble } from "./test-trouble";
 
@@ -87,7 +86,12 @@ function TestRequest(state: FormState) {
           state={state}
           delivery={body?.delivery}
           // Its key may be the sender's own by now.
-          key={JSON.stringify([values.sender, values.verificationMethod, values.keySource])}
+          key={JSON.stringify([
+            values.sender,
+            values.verificationMethod,
+            values.keySource,
+            hasOnlyCallers(values, state.credentials),
+          ])}
           choose={(chosen) => {
             asked.current = chosen;
             hide();
@@ -140,38 +144,24 @@ interface ConsoleProps extends Pick<ConsoleSetup, "delivery" | "choose"> {
 
 /** What is sent, which is loaded with the views of the tab. */
 function ConsolePlace({ state, delivery, choose }: ConsoleProps) {
-  const { node, values } = state;
+  const { node, values, credentials } = state;
   const place = useRef<HTMLDivElement>(null);
-  const [trouble, setTrouble] = useState("");
+  const views = useViews();
   useEffect(() => {
-    let unmount: (() => void) | undefined;
-    let isGone = false;
-    const setup = { node: node.id, values, url: composeUrl(state), delivery, choose };
-    void loadViews(consoleTries).then(
-      ({ mountConsole }) => {
-        if (!place.current || isGone) return;
-        unmount = mountConsole(host(), place.current, setup);
-        place.current.scrollIntoView({ block: "nearest" });
-      },
-      () => {
-        consoleTries++;
-        setTrouble(node._("testRequest.failed"));
-      },
-    );
-    return () => {
-      isGone = true;
-      unmount?.();
-    };
-  }, []);
+    if (!views || !place.current) return undefined;
+    const onlyCallers = hasOnlyCallers(values, credentials);
+    const setup = { node: node.id, values, url: composeUrl(state), delivery, onlyCallers, choose };
+    const unmount = views.mountConsole(host(), place.current, setup);
+    place.current.scrollIntoView({ block: "nearest" });
+    return unmount;
+  }, [views]);
   return (
     <>
       <div class="webhook-trigger-console" ref={place} />
-      <Note id="console-trouble" text={trouble} />
+      <Note id="console-trouble" text={views === null ? node._("testRequest.failed") : ""} />
     </>
   );
 }
-
-let consoleTries = 0;
 
 function Result({ state, result }: { readonly state: FormState; readonly result: TestOutcome }) {
   const { node, values } = state;

@@ -1,0 +1,307 @@
+// The list of callers: who has a token of its own. The form loads it when its section is opened. Tokens are in its state
+// only, which goes with the form.
+
+import { render } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { NewCaller } from "../../../src/admin/callers";
+import { type Caller, isCallerName, maxCallers } from "../../../src/config/callers";
+import { isObject, text as textOf, tryParseJson } from "../../../src/config/values";
+import { askForCallers, isForbidden, type LastUsed, makeCallers } from "../deliveries/api";
+import { type DeliveriesHost, isApiError, useHost } from "../deliveries/host";
+import { Button, CopyButton } from "../deliveries/parts";
+import { agoText, minuteText, momentText, numberText, text } from "../deliveries/texts";
+
+/** What the form knows of its node. */
+export interface CallersSetup {
+  readonly node: string;
+  /** The credential, as the form has it. */
+  readonly value: string;
+  readonly isOpen: boolean;
+  /** Puts the credential into the form. */
+  readonly enter: (value: string) => void;
+  readonly present: (name: string, token: string) => PresentedCaller;
+}
+
+/** What a caller has to be given. */
+export interface PresentedCaller {
+  /** Empty where its token is in the URL, or its place is not known. */
+  readonly header: string;
+  /** With its token, where that is in there; empty where the form does not know the path. */
+  readonly url: string;
+  /** What is shown: the keys of labels, and values. */
+  readonly rows: readonly (readonly [label: string, value: string])[];
+}
+
+/** A caller as the form has it. */
+interface CallerRow extends Caller {
+  readonly key: number;
+  /** As the deployed node may know it; missing for a new one. */
+  readonly savedName?: string;
+  /** That was made since the form is open. */
+  readonly token?: string;
+  readonly isRemoved: boolean;
+}
+
+/** From how many on they can be searched, and how many are shown. */
+const [manyRows, maxRows] = [20, 100];
+/** How many tokens are shown; all are in the file. */
+const maxShown = 10;
+/** How many names a message has. */
+const maxNamed = 10;
+
+/** Shows it in an element, or what has changed. */
+export function showCallers(given: DeliveriesHost, element: HTMLElement, setup: CallersSetup): void {
+  useHost(given);
+  render(<Callers {...setup} />, element);
+}
+
+/** The list, or the name of the variable that has it. */
+function Callers(setup: CallersSetup) {
+  const { value, enter } = setup;
+  // What is no JSON may be what is left of such a name.
+  const [isByVariable, setByVariable] = useState(() => value !== "" && tryParseJson(value) === undefined);
+  const change = () => {
+    setByVariable(!isByVariable);
+    enter("");
+  };
+  return (
+    <>
+      <div class="webhook-trigger-hint">{text("callers.hint")}</div>
+      {isByVariable ? <VariableRow {...setup} /> : <CallerList {...setup} />}
+      {(isByVariable || value === "") && (
+        <Button onClick={change}>{text(isByVariable ? "callers.byList" : "callers.byVariable")}</Button>
+      )}
+    </>
+  );
+}
+
+function VariableRow({ value, enter }: CallersSetup) {
+  const [id, hint] = ["webhook-trigger-caller-variable", "webhook-trigger-caller-variable-hint"];
+  return (
+    <div class="form-row">
+      <label for={id}>{text("callers.variable")}</label>
+      <input
+        type="text"
+        id={id}
+        value={value}
+        aria-describedby={hint}
+        onInput={({ currentTarget }) => enter(currentTarget.value)}
+      />
+      <div class="webhook-trigger-hint" id={hint}>
+        {text("callers.variableHint")}
+      </div>
+    </div>
+  );
+}
+
+function CallerList({ node, value, isOpen, enter, present }: CallersSetup) {
+  const [rows, setRows] = useState(() => readRows(value));
+  const latest = useRef(rows);
+  const [typed, setTyped] = useState("");
+  const [sought, setSought] = useState("");
+  const [trouble, setTrouble] = useState("");
+  const lastUsed = useLastUsed(node, isOpen);
+  const names = useRef<HTMLTextAreaElement>(null);
+  const made = useRef<HTMLDivElement>(null);
+  const isMaking = useRef(false);
+  const [makes, setMakes] = useState(0);
+  // They are to be copied or saved now.
+  useEffect(() => {
+    if (makes > 0) made.current?.focus();
+  }, [makes]);
+
+  const change = (next: readonly CallerRow[]) => {
+    latest.current = next;
+    setRows(next);
+    const kept = next.filter(({ isRemoved }) => !isRemoved).map(({ name, digest }) => ({ name, digest }));
+    enter(kept.length === 0 ? "" : JSON.stringify(kept));
+  };
+  const edit = ({ key }: CallerRow, edited: Partial<CallerRow>) =>
+    change(latest.current.map((row) => (row.key === key ? { ...row, ...edited } : row)));
+  /** Tokens are made once, however often a button is pressed. */
+  const make = async (wanted: readonly string[], take: (callers: readonly NewCaller[]) => void) => {
+    if (isMaking.current) return;
+    isMaking.current = true;
+    try {
+      take(await makeCallers(wanted));
+      setTrouble("");
+      setMakes((before) => before + 1);
+    } catch (error) {
+      setTrouble(describeFailure(error));
+    }
+    isMaking.current = false;
+  };
+  const add = () => {
+    const wanted = typed.split("\n").map((line) => line.trim()).filter(Boolean);
+    const problem = describeProblem(wanted, rows);
+    setTrouble(problem);
+    if (problem !== "" || wanted.length === 0) return names.current?.focus();
+    void make(wanted, (callers) => {
+      const { length } = latest.current;
+      change([...latest.current, ...callers.map((caller, index) => ({ ...caller, key: length + index, isRemoved: false }))]);
+      setTyped("");
+    });
+  };
+  const renew = (row: CallerRow) =>
+    void make([row.name], ([caller]) => caller && edit(row, { token: caller.token, digest: caller.digest }));
+  const isSought = ({ name, savedName = "" }: CallerRow) => [name, savedName].some((each) => each.toLowerCase().includes(sought.toLowerCase()));
+  const found = rows.filter(isSought);
+  const counts = countNames(rows);
+  return (
+    <>
+      {rows.length > manyRows && (
+        <input type="search" aria-label={text("tab.filter.text")} placeholder={text("tab.filter.text")} value={sought} onInput={({ currentTarget }) => setSought(currentTarget.value)} />
+      )}
+      {found.length > 0 && (
+        <ul>
+          {found.slice(0, maxRows).map((row) => (
+            <Row key={row.key} {...{ row, lastUsed, edit, renew }} isWrong={!row.isRemoved && (!isCallerName(row.name) || counts.get(row.name.toLowerCase()) !== 1)} />
+          ))}
+        </ul>
+      )}
+      {found.length > maxRows && <div class="webhook-trigger-hint">{text("callers.hidden", { count: numberText(found.length - maxRows) })}</div>}
+      <div class="form-row">
+        <label for="webhook-trigger-caller-names">{text("callers.names")}</label>
+        <textarea id="webhook-trigger-caller-names" rows={3} ref={names} value={typed} aria-invalid={trouble !== ""} aria-describedby="webhook-trigger-caller-trouble" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
+        <div class="webhook-trigger-message" id="webhook-trigger-caller-trouble" role="status">{trouble}</div>
+        <span>
+          <Button icon="fa-plus" onClick={add}>{text("callers.add")}</Button>
+        </span>
+      </div>
+      <div ref={made} tabIndex={-1}>
+        <Made rows={rows.filter(({ token, isRemoved }) => token !== undefined && !isRemoved)} present={present} />
+      </div>
+    </>
+  );
+} // prettier-ignore
+
+function readRows(value: string): readonly CallerRow[] {
+  const parsed = tryParseJson(value);
+  return (Array.isArray(parsed) ? parsed.filter(isObject) : []).map(({ name, digest }, key) => {
+    return { key, name: textOf(name), savedName: textOf(name), digest: textOf(digest), isRemoved: false };
+  });
+}
+
+/** Without letter case. */
+function countNames(rows: readonly Pick<CallerRow, "name" | "isRemoved">[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { name, isRemoved } of rows) {
+    if (!isRemoved) counts.set(name.toLowerCase(), (counts.get(name.toLowerCase()) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Says which of the names cannot be added; empty where all can. */
+function describeProblem(wanted: readonly string[], rows: readonly CallerRow[]): string {
+  const all = [...rows, ...wanted.map((name) => ({ name, isRemoved: false }))];
+  if (all.filter(({ isRemoved }) => !isRemoved).length > maxCallers) return text("rules.callers.many");
+  const list = (names: readonly string[]) =>
+    [...new Set(names)]
+      .slice(0, maxNamed)
+      .concat(names.length > maxNamed ? ["…"] : [])
+      .join(", ");
+  const broken = wanted.filter((name) => !isCallerName(name));
+  if (broken.length > 0) return text("callers.unusable", { names: list(broken) });
+  const counts = countNames(all);
+  const taken = wanted.filter((name) => counts.get(name.toLowerCase()) !== 1);
+  return taken.length > 0 ? text("callers.taken", { names: list(taken) }) : "";
+}
+
+function describeFailure(error: unknown): string {
+  if (!isApiError(error)) throw error;
+  if (isForbidden(error)) return text("callers.forbidden");
+  return error.status === 0 ? text("testRequest.failed") : text("delivery.otherwise", { status: String(error.status) });
+}
+
+/** When callers were last used; nothing while that is not known. */
+function useLastUsed(node: string, isOpen: boolean): LastUsed | undefined {
+  const [lastUsed, setLastUsed] = useState<LastUsed>();
+  useEffect(() => {
+    const isUndeployed = (error: unknown) => isApiError(error) && error.status === 404;
+    const fail = (error: unknown) => setLastUsed(isUndeployed(error) ? new Map<string, null>() : undefined);
+    if (isOpen) void askForCallers(node).then(setLastUsed, fail);
+  }, [isOpen]);
+  return lastUsed;
+}
+
+interface RowProps {
+  readonly row: CallerRow;
+  readonly isWrong: boolean;
+  readonly lastUsed: LastUsed | undefined;
+  readonly edit: (row: CallerRow, edited: Partial<CallerRow>) => void;
+  readonly renew: (row: CallerRow) => void;
+}
+
+function Row({ row, isWrong, lastUsed, edit, renew }: RowProps) {
+  const { name, isRemoved } = row;
+  const [newToken, toggle] = [text("callers.renew", { name }), text(isRemoved ? "callers.keep" : "callers.remove", { name })];
+  return (
+    <li>
+      <input type="text" aria-label={text("label.name")} aria-invalid={isWrong} disabled={isRemoved} value={name} onInput={({ currentTarget }) => edit(row, { name: currentTarget.value })} />
+      <span class="webhook-trigger-hint">
+        <Use {...{ row, lastUsed }} />
+      </span>
+      {!isRemoved && <Button icon="fa-key" aria-label={newToken} title={newToken} onClick={() => renew(row)} />}
+      <Button icon={isRemoved ? "fa-undo" : "fa-trash"} aria-label={toggle} title={toggle} onClick={() => edit(row, { isRemoved: !isRemoved })} />
+    </li>
+  );
+} // prettier-ignore
+
+function Use({ row: { savedName, token, isRemoved }, lastUsed }: Pick<RowProps, "row" | "lastUsed">) {
+  if (isRemoved) return text("callers.removed");
+  if (savedName === undefined || token !== undefined) return text("callers.undeployed");
+  if (!lastUsed) return null;
+  const at = lastUsed.get(savedName);
+  if (at === undefined || at === null) return text(at === null ? "callers.unused" : "callers.undeployed");
+  return (
+    <time datetime={new Date(at).toISOString()} title={momentText(at)}>
+      {text("callers.used", { time: agoText(at) ?? minuteText(at) })}
+    </time>
+  );
+}
+
+/** The tokens that were made since the form is open, and what to do with them. */
+function Made({ rows, present }: { readonly rows: readonly CallerRow[]; readonly present: CallersSetup["present"] }) {
+  if (rows.length === 0) return null;
+  const presented = ({ name, token = "" }: CallerRow) => present(name, token);
+  const save = () => saveFile("callers.csv", writeCsv([["name", "token", "header", "URL"], ...rows.map((row) => {
+    const { header, url } = presented(row);
+    return [row.name, row.token ?? "", header, url];
+  })]));
+  return (
+    <div class="webhook-trigger-handover" role="group" aria-labelledby="webhook-trigger-caller-tokens">
+      <div id="webhook-trigger-caller-tokens">{text("callers.made")}</div>
+      <div>{text("callers.seen")}</div>
+      <Button icon="fa-download" onClick={save}>{text("callers.save")}</Button>
+      {rows.slice(-maxShown).map((row) => (
+        <div key={row.key} role="group" aria-label={row.name}>
+          <div class="webhook-trigger-group">{row.name}</div>
+          {presented(row).rows.map(([item, given]) => (
+            <div class="webhook-trigger-given" key={item}>
+              <span>{text(item)}</span> <code>{given}</code>{" "}
+              <span>
+                <CopyButton name={text(item)} copied={given} />
+              </span>
+            </div>
+          ))}
+        </div>
+      ))}
+      {rows.length > maxShown && <div>{text("callers.more", { count: numberText(rows.length - maxShown) })}</div>}
+    </div>
+  );
+} // prettier-ignore
+
+/** RFC 4180, with the byte-order mark by which Excel knows UTF-8. */
+function writeCsv(lines: readonly (readonly string[])[]): string {
+  const quote = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  const written = lines.map((cells) => `${cells.map(quote).join(",")}\r\n`).join("");
+  return (/^[\0-\x7f]*$/.test(written) ? "" : "\uFEFF") + written;
+}
+
+function saveFile(name: string, content: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content], { type: "text/csv" }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -1,0 +1,259 @@
+import { readFile } from "node:fs/promises";
+import should from "should";
+import { catalogText } from "../harness/browser";
+import { paste } from "../harness/curl";
+import { bearer, tab, token, webhook } from "../harness/flow";
+import { send } from "../harness/http";
+import { useEditor } from "../harness/stage";
+
+const names = Array.from({ length: 10 }, (_, index) => `Tür ${index + 1}`);
+const known = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `sensor ${index}`, digest: index.toString(16).padStart(64, "0") })); // prettier-ignore
+/** As it may be written by hand. */
+const written = ` ${JSON.stringify(known(2), null, 1)}\n`;
+const basic = { verificationMethod: "basic", credentials: { user: "own", password: "password" } };
+
+describe("the section Callers of the form", () => {
+  const flow = tab(
+    webhook("doors", "/doors"),
+    webhook("query", "/query", { verificationMethod: "query", queryParameter: "a key", credentials: {} }),
+    webhook("basic", "/basic", basic),
+    webhook("written", "/written", { credentials: { token, callers: written } }),
+    webhook("many", "/many", { credentials: { callers: JSON.stringify(known(1000)) } }),
+    webhook("damaged", "/damaged", { credentials: { token, callers: JSON.stringify([{ name: "door", digest: token }]) } }),
+    webhook("variable", "/variable", { credentials: { callers: "${CALLERS}" } }),
+    webhook("signed", "/signed", { sender: "github", verificationMethod: "signature", credentials: { secret: "key" } }),
+  );
+  const { editor, nodeRed } = useEditor(flow);
+  const text = (key: string, values: Record<string, string> = {}) => catalogText(`callers.${key}`, values);
+  const section = () => editor().part("section-callers");
+  const rows = () => section().locator("li");
+  const row = (index: number) => rows().nth(index);
+  const button = (name: string) => section().getByRole("button", { name, exact: true });
+  const variable = () => section().getByLabel(text("variable"), { exact: true });
+  const trouble = () => editor().part("caller-trouble");
+
+  const open = async (id: string) => {
+    await editor().editAsItIs(id);
+    await editor().part("heading-callers").click();
+    await editor().part("caller-names").waitFor();
+  };
+  const add = async (...added: string[]) => {
+    await editor().part("caller-names").focus();
+    await editor().page.evaluate((pasted) => navigator.clipboard.writeText(pasted), added.join("\r\n"));
+    for (const keys of ["ControlOrMeta+a", "ControlOrMeta+v"]) await editor().page.keyboard.press(keys);
+    await button(text("add")).click();
+  };
+  /** What is in the file that is saved, by name: the cells of its lines. */
+  const saveFile = async () => {
+    const saved = editor().page.waitForEvent("download");
+    await button(text("save")).click();
+    const download = await saved;
+    download.suggestedFilename().should.equal("callers.csv");
+    const content = await readFile(await download.path(), "utf8");
+    const [heading = "", ...lines] = content.split("\r\n").slice(0, -1);
+    heading.replace("\uFEFF", "").should.equal("name,token,header,URL");
+    return { content, lines: lines.map((line) => line.split(",") as [string, string, string, string]) };
+  };
+  const deploy = async () => {
+    await editor().done();
+    await editor().deploy();
+  };
+  const statusOf = async (path: string, headers: Record<string, string> = {}) =>
+    (await send(path, { headers })).status;
+  const callerOf = async (path: string, headers: Record<string, string> = {}) => {
+    const { json } = await send(path, { headers });
+    return (await nodeRed().message(json.id)).webhook.caller;
+  };
+  const asBearer = (given: string) => ({ Authorization: `Bearer ${given}` });
+
+  it("makes ten callers of pasted lines, whose tokens are in a file, and each of which is known by its name", async () => {
+    await editor().editAsItIs("doors");
+    (await editor().state("callers").innerText()).should.equal(text("none"));
+    await editor().cancel();
+    await open("doors");
+    await add("", ...names.map((name) => ` ${name} `));
+    await rows().nth(9).waitFor();
+    (await editor().state("callers").innerText()).should.equal("10");
+    (await rows().locator("span").first().innerText()).trim().should.equal(text("undeployed"));
+    const { content, lines } = await saveFile();
+    // So that Excel reads its umlauts.
+    content.should.startWith("\uFEFF");
+    lines.map(([name]) => name).should.eql(names);
+    await editor().enter({ token: "" });
+    (await editor().message("token").innerText()).should.equal("");
+    (await editor().hint("token").innerText()).should.equal(text("only"));
+    const placeholder = catalogText("testRequest.placeholder");
+    (await editor().note("yours").innerText()).trim().should.equal(catalogText("handover.callers", { placeholder }));
+    // Nothing makes a token for the node.
+    await editor().enter({ sender: "gitlab" });
+    await editor().enter({ sender: "" });
+    (await editor().input("token").inputValue()).should.equal("");
+    await editor().done();
+    (await editor().isValid("doors")).should.be.true();
+    const saved = JSON.stringify(await editor().saved("doors", "credentials"));
+    await editor().deploy();
+    for (const [name, given, header, url] of lines) {
+      header.should.equal(`Authorization: Bearer ${given}`);
+      url.should.equal(nodeRed().node("/doors"));
+      saved.should.not.containEql(given);
+      should(await callerOf(url, asBearer(given))).equal(name);
+    }
+    (await statusOf(nodeRed().node("/doors"), bearer)).should.equal(401);
+  });
+
+  it("says when each was used, removes one, renames one and makes a new token for one, which changes no other", async () => {
+    const url = nodeRed().node("/doors");
+    await open("doors");
+    await add("eleven", "twelve", "thirteen", "fourteen");
+    const { lines } = await saveFile();
+    const [eleven = "", twelve = "", thirteen = "", fourteen = ""] = lines.map(([, given]) => given);
+    await deploy();
+    (await statusOf(url, asBearer(eleven))).should.equal(200);
+    await open("doors");
+    await row(10).locator("time").waitFor();
+    (await row(10).locator("time").getAttribute("title"))?.should.containEql(String(new Date().getFullYear()));
+    (await row(13).locator("span").innerText()).trim().should.equal(text("unused"));
+    await button(text("remove", { name: "eleven" })).click();
+    await row(10).getByText(text("removed")).waitFor();
+    await row(11).locator("input").fill("renamed");
+    await button(text("renew", { name: "thirteen" })).click();
+    const [renewed = ""] = (await saveFile()).lines.map(([, given]) => given);
+    await button(text("remove", { name: "fourteen" })).click();
+    await button(text("keep", { name: "fourteen" })).click();
+    (await statusOf(url, asBearer(eleven))).should.equal(200);
+    await deploy();
+    for (const given of [eleven, thirteen]) (await statusOf(url, asBearer(given))).should.equal(401);
+    for (const [given, name] of [[twelve, "renamed"], [renewed, "thirteen"], [fourteen, "fourteen"]] as const) {
+      should(await callerOf(url, asBearer(given))).equal(name);
+    }
+    await open("doors");
+    (await rows().count()).should.equal(13);
+  });
+
+  it("is used by keyboard alone", async () => {
+    const { keyboard } = editor().page;
+    const tabTo = async (id: string) => {
+      for (let steps = 0; (await editor().focus()) !== id && steps < 40; steps++) await keyboard.press("Tab");
+      (await editor().focus()).should.equal(id);
+    };
+    await editor().editAsItIs("query");
+    await tabTo("webhook-trigger-heading-callers");
+    await keyboard.press("Enter");
+    await editor().part("caller-names").waitFor();
+    await tabTo("webhook-trigger-caller-names");
+    await keyboard.type("one\ntwo");
+    await keyboard.press("Tab");
+    await keyboard.press("Enter");
+    await rows().nth(1).waitFor();
+    const copy = button(catalogText("copy", { name: catalogText("handover.url") })).first();
+    const isThere = () => copy.evaluate((element) => element === document.activeElement);
+    for (let steps = 0; !(await isThere()) && steps < 10; steps++) await keyboard.press("Tab");
+    await keyboard.press("Enter");
+    const url = await editor().clipboard();
+    url.should.match(/\/query\?a\+key=[\w-]{40}$/);
+    await button(text("remove", { name: "two" })).focus();
+    await keyboard.press("Enter");
+    (await button(text("keep", { name: "two" })).evaluate((element) => element === document.activeElement)).should.be.true();
+    await keyboard.press("Control+Enter");
+    await editor().input("name").waitFor({ state: "detached" });
+    await editor().deploy();
+    await nodeRed().status("query", /^\/query/);
+    should(await callerOf(url)).equal("one");
+  });
+
+  it("gives a user and a password with Basic authentication, as a header and as a command as well", async () => {
+    await open("basic");
+    await add("Zoë: 1");
+    const { lines: [[, given, header] = ["", "", ""]] } = await saveFile();
+    header.should.equal(`Authorization: Basic ${Buffer.from(`Zoë: 1:${given}`).toString("base64")}`);
+    await button(catalogText("copy", { name: catalogText("section.terminal") })).click();
+    const command = await editor().clipboard();
+    await deploy();
+    (await paste([command])).status.should.equal(200);
+    should(await callerOf(nodeRed().node("/basic"), { Authorization: header.slice("Authorization: ".length) })).equal("Zoë: 1");
+  });
+
+  it("names at once what cannot be added, and adds nothing then, nor without permission", async () => {
+    await open("written");
+    for (const [added, said] of [
+      [["new", "SENSOR 1"], text("taken", { names: "SENSOR 1" })],
+      [["same", "Same"], text("taken", { names: "same, Same" })],
+      [["new", "x".repeat(65), "a\tb"], text("unusable", { names: `${"x".repeat(65)}, a\tb` })],
+      [Array.from({ length: 999 }, (_, index) => String(index)), catalogText("rules.callers.many")],
+    ] as const) {
+      await add(...added);
+      (await trouble().textContent())?.should.equal(said);
+      (await editor().focus()).should.equal("webhook-trigger-caller-names");
+      (await rows().count()).should.equal(2);
+    }
+    await editor().page.route("**/webhook-trigger/callers", (route) => route.fulfill({ status: 403 }));
+    await add("new");
+    await trouble().filter({ hasText: text("forbidden") }).waitFor();
+    await editor().page.unroute("**/webhook-trigger/callers");
+    await row(0).locator("input").fill("Sensor 1");
+    (await editor().message("callers").innerText()).should.equal(catalogText("rules.callers.twice"));
+    (await section().locator('li [aria-invalid="true"]').count()).should.equal(2);
+    await row(0).locator("input").fill("sensor 0");
+    (await editor().message("callers").innerText()).should.equal("");
+    await editor().cancel();
+    // Opening it changes nothing.
+    await open("written");
+    await editor().done();
+    (await editor().isChanged("written")).should.be.false();
+  });
+
+  it("opens where its value breaks a rule, which it says without the value", async () => {
+    await editor().editAsItIs("damaged");
+    (await editor().openSections()).should.eql(["callers"]);
+    (await editor().message("callers").innerText()).should.equal(catalogText("rules.callers.digest"));
+    await section().locator("li").waitFor();
+    await button(text("remove", { name: "door" })).click();
+    (await editor().message("callers").innerText()).should.equal("");
+  });
+
+  it("has an environment variable with all callers, and can be given one", async () => {
+    await editor().editAsItIs("variable");
+    (await editor().state("callers").innerText()).should.equal("${CALLERS}");
+    await editor().part("heading-callers").click();
+    (await variable().inputValue()).should.equal("${CALLERS}");
+    await button(text("byList")).click();
+    await editor().part("caller-names").waitFor();
+    (await editor().hint("token").innerText()).should.equal(catalogText("token.lost"));
+    await editor().cancel();
+    await open("query");
+    await rows().first().waitFor();
+    (await button(text("byVariable")).isVisible()).should.be.false();
+    await button(text("remove", { name: "one" })).click();
+    await button(text("byVariable")).click();
+    await variable().fill("OTHER");
+    (await editor().message("callers").innerText()).should.equal(catalogText("rules.callers.format"));
+    await variable().fill("${OTHER}");
+    await editor().done();
+    should(await editor().saved("query", "credentials")).have.property("callers", "${OTHER}");
+  });
+
+  it("has a search for many callers", async () => {
+    await open("many");
+    await section().getByText(text("hidden", { count: "900" })).waitFor();
+    await section().getByRole("searchbox").fill("SENSOR 99");
+    await rows().nth(11).waitFor({ state: "detached" });
+    (await rows().count()).should.equal(11);
+    await editor().done();
+    (await editor().isChanged("many")).should.be.false();
+  });
+
+  it("is there where callers have tokens, and so are the fields that count by caller", async () => {
+    await editor().edit("signed");
+    (await section().isVisible()).should.be.false();
+    await editor().cancel();
+    await editor().edit("basic");
+    for (const field of ["rateLimitBy", "alertPerCaller"] as const) {
+      (await editor().input(field).isVisible()).should.be.true();
+      await editor().enter({ verificationMethod: "jwt" });
+      (await editor().input(field).isVisible()).should.be.false();
+      await editor().enter({ verificationMethod: "basic" });
+    }
+    await button(text("remove", { name: "Zoë: 1" })).click();
+    (await editor().input("alertPerCaller").isVisible()).should.be.false();
+  });
+}); // prettier-ignore
