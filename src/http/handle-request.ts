@@ -145,8 +145,12 @@ async function accept(
   authenticated: Authenticated,
   services: Services,
 ): Promise<Problem | undefined> {
-  const { deployGate } = services;
+  const { deployGate, registry } = services;
   if (deployGate.isClosed && !(await waitForFlows(arrived, deployGate, received))) return problems.deploying;
+  // While the body was on its way, a deploy may have removed its caller.
+  const current = registry.find(arrived.path);
+  const known = current && judge(arrived, current).result;
+  if (known instanceof Problem) return known;
   const decoded = await decode(arrived, received, authenticated);
   if (decoded instanceof Problem) return decoded;
   reportSubscriptions(decoded);

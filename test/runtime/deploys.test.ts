@@ -1,16 +1,15 @@
-import { once } from "node:events";
 import { Agent } from "node:http";
-import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import should from "should";
 import { gzipSync } from "node:zlib";
 import { maxHeld } from "../../src/flow/deploy-gate";
 import { putForward, withClock } from "../harness/clock";
 import { moduleOf } from "../harness/fixtures";
-import { bearer, tab, token, webhook } from "../harness/flow";
+import { bearer, tab, webhook } from "../harness/flow";
 import { dial, repliesIn, type Reply, send } from "../harness/http";
 import { onBothWays, useNodeRed } from "../harness/layouts";
-import type { Flow, NodeRed } from "../harness/node-red";
+import type { Flow } from "../harness/node-red";
+import { headOf, Upload } from "../harness/upload";
 
 const kinds = ["full", "flows", "nodes", "reload"] as const;
 
@@ -238,53 +237,3 @@ describe("a deploy behind a guard that looks into bodies", () => {
     (await Promise.all(replies)).map(({ status }) => status).should.eql([403, 200]);
   });
 });
-
-function headOf(path: string, fields: Record<string, string | number>): string {
-  const lines = Object.entries({ Host: "x", ...fields }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n`;
-}
-
-/** A connection with a request whose body is sent piece by piece. */
-class Upload {
-  #received = "";
-  #rest: string;
-  readonly #socket: Socket;
-
-  /** Sends the head and the first character of a request; the server has received it then. */
-  static async begin(nodeRed: NodeRed, body: string): Promise<Upload> {
-    const url = nodeRed.node("/hook");
-    const upload = new Upload(dial(url), body.slice(1));
-    const fields = { Authorization: `Bearer ${token}`, "X-Trace": body, "Content-Type": "text/plain" };
-    upload.#socket.write(headOf(new URL(url).pathname, { ...fields, "Content-Length": body.length }));
-    upload.#socket.write(body.slice(0, 1));
-    await nodeRed.arrived(body);
-    return upload;
-  }
-
-  private constructor(socket: Socket, rest: string) {
-    this.#socket = socket;
-    this.#rest = rest;
-    socket.setEncoding("utf8").on("data", (text: string) => (this.#received += text));
-  }
-
-  /** Sends one more character of the body. */
-  more(): void {
-    this.#socket.write(this.#rest.slice(0, 1));
-    this.#rest = this.#rest.slice(1);
-  }
-
-  finish(): void {
-    this.#socket.write(this.#rest);
-  }
-
-  /** Waits for the reply, and returns the statuses of all that have arrived. */
-  async statuses(): Promise<number[]> {
-    while (!this.#received.includes("HTTP/1.1 ")) await once(this.#socket, "data");
-    this.hangUp();
-    return Array.from(this.#received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status));
-  }
-
-  hangUp(): void {
-    this.#socket.destroy();
-  }
-}
