@@ -36,10 +36,10 @@ export function parseCallers(saved: unknown): readonly Caller[] | CallersRule {
   return unique(({ name }) => name.toLowerCase()) && unique(({ digest }) => digest) ? callers : "callers.twice";
 }
 
-/** Names are seen in logs and lists: they have no control characters, and no blanks around them. */
+/** Names are seen in logs and lists: they have no control characters, no half characters, and no blanks around them. */
 export function isCallerName(name: unknown): name is string {
   if (typeof name !== "string" || name !== name.trim() || name === "") return false;
-  return name.length <= maxCallerName && !/[\p{Cc}\u2028\u2029]/u.test(name);
+  return name.length <= maxCallerName && !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(name);
 }
 
 /** What a search finds the deliveries of a caller by. */
