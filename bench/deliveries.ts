@@ -1,10 +1,10 @@
 /** What it costs that a delivery is noted, and how many can be stored. */
 import { ValkeyServer } from "../test/harness/valkey";
 import { compare, connections, costOf, inTurns, rateOf, report, spread } from "./figures";
-import { accepted, nodeRed, oneWebhook, small, webhooks } from "./subjects";
+import { nodeRed, oneWebhook, small, webhooks, withToken } from "./subjects";
 
 export async function deliveries(): Promise<void> {
-  const request = accepted(small);
+  const request = withToken(small);
   const off = await nodeRed(oneWebhook, { settings: { webhookTriggerDeliveries: { keep: 0 } } });
   const on = await nodeRed(oneWebhook);
   const noted = await compare(costOf(off, request), costOf(on, request));

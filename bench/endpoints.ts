@@ -1,21 +1,23 @@
-/** What the number of endpoints costs each request. */
+/** What the number of endpoints costs each request, and that of callers. */
+import { callerToken } from "../test/harness/callers";
+import type { Flow } from "../test/harness/node-red";
 import { compare, costOf, report, spread } from "./figures";
-import { accepted, nodeRed, small, webhooks } from "./subjects";
+import { nodeRed, oneWebhook, oneWithCallers, small, webhooks, withToken } from "./subjects";
 
 const count = 10_000;
+const last = count - 1;
 
 export async function endpoints(): Promise<void> {
-  await measure("10,000 endpoints", "≥ 0.95", "", "");
-  await measure("10,000 paths with a parameter", "≥ 0.9", "/:id", "/7");
+  const [first, ofMany] = [withToken(small, "0/7"), withToken(small, `${last}/7`)];
+  const ofCaller = withToken(small, 0, callerToken("caller 999"));
+  await measure("10,000 endpoints vs 1", "≥ 0.95", webhooks(count), withToken(small, last));
+  await measure("10,000 paths with a parameter vs 1", "≥ 0.9", webhooks(count, {}, "/:id"), ofMany, webhooks(1, {}, "/:id"), first); // prettier-ignore
+  await measure("1,000 callers vs one token", "≥ 0.95", oneWithCallers, ofCaller);
 }
 
-/** @param tail the end of each path; `sent`: of the path of each request */
-async function measure(what: string, target: string, tail: string, sent: string): Promise<void> {
-  const [one, many] = [await nodeRed(webhooks(1, {}, tail)), await nodeRed(webhooks(count, {}, tail))];
-  const ratios = await compare(
-    costOf(one, accepted(small, `0${sent}`)),
-    costOf(many, accepted(small, `${count - 1}${sent}`)),
-  );
-  report(`requests per processor time, ${what} vs 1`, target, spread(ratios));
+async function measure(what: string, target: string, flow: Flow, sent: Buffer, flowOfOne = oneWebhook, sentToOne = withToken(small)): Promise<void> {
+  const [one, many] = [await nodeRed(flowOfOne), await nodeRed(flow)];
+  const ratios = await compare(costOf(one, sentToOne), costOf(many, sent));
+  report(`requests per processor time, ${what}`, target, spread(ratios));
   for (const subject of [one, many]) await subject.stop();
-}
+} // prettier-ignore

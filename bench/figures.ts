@@ -70,14 +70,10 @@ export function rateOf({ port }: Subject, request: Buffer, status = "200", durat
  * The processor time that a subject takes for one request, in µs: other work on the machine does not count, nor does
  * waiting.
  */
-export function costOf(
-  subject: Subject,
-  request: Requests,
-  { rate = fixedRate, duration = milliseconds } = {},
-): Measure {
+export function costOf(subject: Subject, request: Requests): Measure {
   return async () => {
     const before = await subject.cpu();
-    const statuses = await steadyLoad(subject.port, request, { connections, rate, milliseconds: duration });
+    const statuses = await steadyLoad(subject.port, request, { connections, rate: fixedRate, milliseconds });
     const after = await subject.cpu();
     return (after.user + after.system - before.user - before.system) / expectOnly("200", statuses);
   };

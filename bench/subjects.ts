@@ -5,6 +5,7 @@ import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { callers } from "../test/harness/callers";
 import { bearer, tab, token, webhook } from "../test/harness/flow";
 import { type Flow, NodeRed, type Options } from "../test/harness/node-red";
 import { temporaryFolder } from "../test/harness/package";
@@ -27,6 +28,10 @@ export const signedByGitHub = { sender: "github", verificationMethod: "signature
 export const end = { id: "count", type: "count", wires: [] };
 
 export const oneWebhook = webhooks(1);
+/** One with a thousand callers, and no token of its own. */
+export const oneWithCallers = webhooks(1, {
+  credentials: callers(...Array.from({ length: 1000 }, (_, index) => `caller ${index}`)),
+});
 export const oneHttpIn = tab(...httpInWithCheck("/hook/0"));
 
 /** @param env what its requests have to prove: the `TOKEN` or, by GitHub's signature, the `SECRET` */
@@ -108,18 +113,10 @@ const headers = { ...bearer, "Content-Type": "application/json", "User-Agent": "
 export const small = JSON.stringify({ text: "x".repeat(89) });
 /** 5 kB of JSON. */
 export const fiveKilobytes = JSON.stringify({ text: "x".repeat(4989) });
-/** Some 6 kB of JSON. */
-export const large = JSON.stringify({
-  orders: Array.from({ length: 61 }, (_, id) => ({ id, item: `item ${id}`, price: id * 1.1, tags: ["a", "b"], note: "please ring twice, thanks" })),
-}); // prettier-ignore
 
-/** A request with the right token, to one of the endpoints. */
-export function accepted(body: string, endpoint: number | string = 0): Buffer {
-  return requestBytes(`/hook/${endpoint}`, headers, body);
-}
-
-export function withWrongToken(body: string): Buffer {
-  return requestBytes("/hook/0", { ...headers, Authorization: `Bearer ${"x".repeat(token.length)}` }, body);
+/** A request with the right token, unless it is another one, to one of the endpoints. */
+export function withToken(body: string, endpoint: number | string = 0, sent = token): Buffer {
+  return requestBytes(`/hook/${endpoint}`, { ...headers, Authorization: `Bearer ${sent}` }, body);
 }
 
 /** A request with the right token that is another one each time, as the digits in its field `X-Count` tell. */
