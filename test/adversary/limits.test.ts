@@ -1,5 +1,6 @@
 import should from "should";
 import { putForward, withClock } from "../harness/clock";
+import { callers, callerToken } from "../harness/callers";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { afterReply, exchange, hangUp, type Part, type Reply, send } from "../harness/http";
 import { roots, useNodeRed } from "../harness/layouts";
@@ -11,10 +12,11 @@ const byMeta = {
   sender: "meta",
   credentials: { secret: "a secret of some length", verifyToken },
 };
+const credentials = { token, ...callers("door 1") };
 /** Whether by address or by number, requests are refused at all of these. */
 const limited = (end: string, limit: Record<string, unknown>) => [
-  webhook(`header${end}`, `/header${end}`, limit),
-  webhook(`query${end}`, `/query${end}`, { verificationMethod: "query", ...limit }),
+  webhook(`header${end}`, `/header${end}`, { credentials, ...limit }),
+  webhook(`query${end}`, `/query${end}`, { credentials, verificationMethod: "query", ...limit }),
   webhook(`meta${end}`, `/meta${end}`, { ...byMeta, ...limit }),
 ];
 const flow = tab(
@@ -26,10 +28,11 @@ const flow = tab(
 
 interface Secrets {
   token: string;
+  ofCaller: string;
   verifyToken: string;
 }
-const right: Secrets = { token, verifyToken };
-const wrong: Secrets = { token: "x".repeat(token.length), verifyToken: "another" };
+const right: Secrets = { token, ofCaller: callerToken("door 1"), verifyToken };
+const wrong: Secrets = { token: "x".repeat(token.length), ofCaller: callerToken("door 2"), verifyToken: "another" };
 const ofLength = (body: string) => `Content-Length: ${body.length}\r\n\r\n${body}`;
 const byHeader = (rest: string) => (secrets: Secrets) => ["POST", "/header", `Authorization: Bearer ${secrets.token}\r\n${rest}`]; // prettier-ignore
 const hub = (secrets: Secrets) => `hub.mode=subscribe&hub.challenge=1&hub.verify_token=${secrets.verifyToken}`;
@@ -37,6 +40,9 @@ const json = "Content-Type: application/json\r\n";
 /** Requests by method, path and the rest, that may be accepted or not by their secrets. */
 const attempts: Record<string, (secrets: Secrets) => string[]> = {
   "a token in a header": byHeader(ofLength("x")),
+  "a caller's token in a header": ({ ofCaller, ...others }) =>
+    byHeader(ofLength("x"))({ ...others, ofCaller, token: ofCaller }),
+  "a caller's token in the query": ({ ofCaller }) => ["POST", "/query", ofLength("x"), `state=${ofCaller}`],
   "a token in the query": (secrets) => ["POST", "/query", ofLength("x"), `state=${encodeURIComponent(secrets.token)}`],
   JSON: byHeader(json + ofLength('{"blocked":true}')),
   "broken JSON": byHeader(json + ofLength("{")),

@@ -1,22 +1,24 @@
+import { hash } from "node:crypto";
 import should from "should";
-import { token } from "../harness/flow";
 import { send } from "../harness/http";
-import { accepted, authorised, besiege, head, refused, withstand } from "../harness/siege";
+import { accepted, type Attack, besiege, head, holders, refused, withstand } from "../harness/siege";
 
 // RFC 6750 §3.1: an error code where a token came, none where there was none.
 const missing = /^WWW-Authenticate: Bearer realm="webhook"\r$/im;
 const invalid = /^WWW-Authenticate: Bearer realm="webhook", error="invalid_token"\r$/im;
-const encoded = encodeURIComponent(token);
 const wrong = (length: number) => "x".repeat(length);
+const escaped = (text: string) => Buffer.from(text).toString("hex").replaceAll(/../g, "%$&");
 /** The largest head of a request that Node takes, in bytes. */
 const maxHead = 16 * 1024;
 
-const at = (path: string, ...fields: string[]) => [head("POST", path, "Content-Length: 1", ...fields), "x"];
 const absent = (table: [string, string[]][]) => table.map(([name, sends]) => refused(name, sends, 401, missing));
 const bad = (table: [string, string[]][]) => table.map(([name, sends]) => refused(name, sends, 401, invalid));
 
-besiege("requests without the right token in its place", (siege) => {
-  withstand(siege, [
+function attacksWith({ token, under }: (typeof holders)[number]): Attack[] {
+  const encoded = encodeURIComponent(token);
+  const authorised = `Authorization: Bearer ${token}`;
+  const at = (path: string, ...fields: string[]) => [head("POST", under + path, "Content-Length: 1", ...fields), "x"];
+  return [
     ...absent([
       ["no header", at("/hook")],
       ["another authentication scheme", at("/hook", "Authorization: Basic Zm9vOmJhcg==")],
@@ -35,7 +37,7 @@ besiege("requests without the right token in its place", (siege) => {
       ["a parameter in other letter case", at(`/by-query?STATE=${encoded}`)],
       ["a parameter behind a semicolon", at(`/by-query?a=1;state=${encoded}`)],
       ["a parameter whose name is encoded twice", at(`/by-query?%2573tate=${encoded}`)],
-      ["a parameter in the body", [head("POST", "/by-query", "Content-Type: application/x-www-form-urlencoded", `Content-Length: ${encoded.length + 6}`), `state=${encoded}`]],
+      ["a parameter in the body", [head("POST", `${under}/by-query`, "Content-Type: application/x-www-form-urlencoded", `Content-Length: ${encoded.length + 6}`), `state=${encoded}`]],
     ]),
     ...bad([
       ...[1, 39, 40, 41, 15_000].flatMap((length): [string, string[]][] => [
@@ -47,8 +49,10 @@ besiege("requests without the right token in its place", (siege) => {
       ["bytes that are not ASCII", at("/hook", `Authorization: Bearer ${"\u00e4".repeat(40)}`)],
       ["bytes that are not UTF-8 in a query", at(`/by-query?state=${"%ff".repeat(40)}`)],
       ["a NUL after the token in a query", at(`/by-query?state=${encoded}%00`)],
-      ["the token encoded twice in a query", at(`/by-query?state=${encodeURIComponent(encoded)}`)],
+      ["the token encoded twice in a query", at(`/by-query?state=${encodeURIComponent(escaped(token))}`)],
       ["broken percent-encoding", at("/by-query?state=%")],
+      ["the digest of the token", at("/hook", `Authorization: Bearer ${hash("sha256", token)}`)],
+      ["the token in lower case", at("/hook", `Authorization: Bearer ${token.toLowerCase()}`)],
       ["the token in quotes", at("/hook", `Authorization: Bearer "${token}"`)],
       ["the token and a comma", at("/hook", `Authorization: Bearer ${token},`)],
       ["the token's first half", at("/hook", `Authorization: Bearer ${token.slice(0, 20)}`)],
@@ -61,6 +65,7 @@ besiege("requests without the right token in its place", (siege) => {
       ["a repeated parameter", at(`/by-query?state=${encoded}&state=${encoded}`)],
       ["a repeated parameter, once empty and once encoded", at(`/by-query?state=&%73tate=${encoded}`)],
     ]),
+    accepted("the token in the query, each character encoded", at(`/by-query?state=${escaped(token)}`), { body: "x", query: {} }),
     accepted("950 header fields and a query of 1,500 parameters", at(`/hook?${"a&".repeat(1500)}`, authorised, ...Array.from({ length: 950 }, (_, index) => `X-${index}: 1`)), "x"),
     // RFC 6585 §5; it is Node that answers.
     refused(`a token of ${maxHead} characters in a header`, at("/hook", `Authorization: Bearer ${wrong(maxHead)}`), 431),
@@ -72,23 +77,34 @@ besiege("requests without the right token in its place", (siege) => {
     ...["X-Forwarded-For: 203.0.113.7", "Forwarded: for=203.0.113.7", "X-Real-IP: 203.0.113.7"].map((field) =>
       refused(`an address that it makes up, in ${field}`, at("/elsewhere", authorised, field), 403),
     ),
-  ]); // prettier-ignore
+  ]; // prettier-ignore
+}
 
-  describe("with the token", () => {
-    /** What a flow sees that looks into all that `msg.res` leads to. */
-    const inspected = async (path: string, headers: Record<string, string>) => {
-      const { status, body } = await send(siege().nodeRed.node(path), { headers });
-      status.should.equal(200);
-      return body;
-    };
-    const hasToken = (text: string) => text.includes(token) || text.includes(encoded);
+besiege("requests without the right token in its place", (siege) => {
+  for (const each of holders) {
+    const { holder, token, under } = each;
+    const encoded = encodeURIComponent(token);
 
-    it("hide it from the flow: msg.res leads to it nowhere, other than that of core's http in", async () => {
-      const headers = { Authorization: `Bearer ${token}`, "X-Again": `t=${token}` };
-      should(hasToken(await inspected("/inspecting", headers))).be.false();
-      const query = await inspected(`/inspecting-query?state=${encoded}`, { "X-Original-Url": `/?state=${encoded}` });
-      should(hasToken(query)).be.false();
-      should(hasToken(await inspected("/core", headers))).be.true();
+    describe(`of ${holder}`, () => withstand(siege, attacksWith(each)));
+
+    describe(`with ${holder}`, () => {
+      /** What a flow sees that looks into all that `msg.res` leads to. */
+      const inspected = async (path: string, headers: Record<string, string>) => {
+        const { status, body } = await send(siege().nodeRed.node(path), { headers });
+        status.should.equal(200);
+        return body;
+      };
+      const hasToken = (text: string) => text.includes(token) || text.includes(encoded);
+
+      it("hide it from the flow: msg.res leads to it nowhere, other than that of core's http in", async () => {
+        const headers = { Authorization: `Bearer ${token}`, "X-Again": `t=${token}` };
+        should(hasToken(await inspected(`${under}/inspecting`, headers))).be.false();
+        const query = await inspected(`${under}/inspecting-query?state=${encoded}`, {
+          "X-Original-Url": `/?state=${encoded}`,
+        });
+        should(hasToken(query)).be.false();
+        should(hasToken(await inspected("/core", headers))).be.true();
+      });
     });
-  });
+  }
 });

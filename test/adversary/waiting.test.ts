@@ -3,6 +3,7 @@ import { Agent, type IncomingMessage, request } from "node:http";
 import should from "should";
 import { usesCertificate } from "../../src/auth/senders/sender";
 import { findJwtPreset, type SenderId, senderIds, senders } from "../../src/auth/senders/table";
+import { callers } from "../harness/callers";
 import { bearer, tab, webhook } from "../harness/flow";
 import { fieldsReadFor, hostileForms, hostileParts, hostileTexts } from "../harness/hostile";
 import { useNodeRed } from "../harness/layouts";
@@ -37,6 +38,8 @@ const nodes = [
   webhook("harmless", "/harmless"),
   webhook("by-query", "/by-query", { verificationMethod: "query" }),
   webhook("basic", "/basic", { verificationMethod: "basic", credentials: { user: "user", password: "password" } }),
+  webhook("callers", "/callers", { credentials: callers("door 1", "door 2") }),
+  webhook("basic-callers", "/basic-callers", { verificationMethod: "basic", credentials: callers("door 1", "door 2") }),
   webhook("jwt", "/jwt", { verificationMethod: "jwt", keySource: "secret", audience: "hooks", credentials: { secret: "0123456789".repeat(4) } }),
   webhook("sns", "/sns", { sender: "amazon-sns", verificationMethod: "signature", senderSettings: { topicArn: "arn:aws:sns:eu-central-1:123456789012:topic" } }),
   webhook("paypal", "/paypal", { sender: "paypal", verificationMethod: "signature", senderSettings: { webhookId: "1JE4291016473214C" } }),
@@ -68,7 +71,7 @@ function listAttacks(): Map<string, Hostile[]> {
   for (const id of ["amazon-sns", "paypal"] as const) {
     for (const [name] of fieldsReadFor(senders[id])) addField(id === "paypal" ? "/paypal" : "/sns", name);
   }
-  for (const path of ["/basic", "/jwt", "/harmless"]) {
+  for (const path of ["/basic", "/jwt", "/harmless", "/callers", "/basic-callers"]) {
     for (const beginning of ["", "Basic ", "Bearer "]) addField(path, "Authorization", beginning);
   }
   for (const name of ["X-Forwarded-For", "Forwarded", "Accept-Language", "Content-Encoding", "Cookie", "Origin", "Accept", "Purpose"]) {

@@ -1,21 +1,30 @@
 import should from "should";
 import { withClock } from "./clock";
+import { callers, callerToken } from "./callers";
 import { tab, token, webhook } from "./flow";
 import { afterReply, exchange, hangUp, type Part, type RawReply, repliesIn } from "./http";
 import { behindGuards, roots } from "./layouts";
 import { NodeRed, type Options } from "./node-red";
 
+/** Who has the token at the attacked nodes, and where these are: those of callers have no token of their own. */
+export const holders = [
+  { holder: "the node's token", token, under: "", credentials: { token } },
+  { holder: "a caller's token", token: callerToken("door 2"), under: "/callers", credentials: callers("door 1", "door 2") },
+] as const; // prettier-ignore
+
 const flow = tab(
   // Two wires, so that Node-RED copies every message.
-  webhook("plain", "/hook", { wires: [["sink", "other"]] }),
+  ...holders.flatMap(({ under, credentials }) => [
+    webhook(`plain${under}`, `${under}/hook`, { credentials, wires: [["sink", "other"]] }),
+    webhook(`by-query${under}`, `${under}/by-query`, { credentials, verificationMethod: "query", returnQueryParams: true }),
+    webhook(`by-header${under}`, `${under}/by-header`, { credentials, headerParameter: "X-Token" }),
+    webhook(`elsewhere${under}`, `${under}/elsewhere`, { credentials, allowFrom: "203.0.113.0/24" }),
+    webhook(`inspecting${under}`, `${under}/inspecting`, { credentials, reply: "flow", wires: [["inspector"]] }),
+    webhook(`inspecting-query${under}`, `${under}/inspecting-query`, { credentials, reply: "flow", verificationMethod: "query", wires: [["inspector"]] }),
+  ]),
   { id: "other", type: "count", wires: [] },
-  webhook("by-query", "/by-query", { verificationMethod: "query", returnQueryParams: true }),
-  webhook("by-header", "/by-header", { headerParameter: "X-Token" }),
-  webhook("elsewhere", "/elsewhere", { allowFrom: "203.0.113.0/24" }),
   webhook("throwing", "/throwing", { wires: [["thrower"]] }),
   { id: "thrower", type: "function", func: "throw new Error('thrown by the flow')", outputs: 1, libs: [] },
-  webhook("inspecting", "/inspecting", { reply: "flow", wires: [["inspector"]] }),
-  webhook("inspecting-query", "/inspecting-query", { reply: "flow", verificationMethod: "query", wires: [["inspector"]] }),
   { id: "core", type: "http in", method: "post", url: "/core", wires: [["inspector"]] },
   { id: "inspector", type: "function", func: "msg.payload = global.get('inspect')(msg.res); return msg;", wires: [["answer"]] },
   { id: "answer", type: "http response", statusCode: "200", headers: {}, wires: [] },
@@ -101,7 +110,7 @@ export class Siege {
       should(status).be.below(500, `no attack may get a 5xx: ${body}`);
       const id = status === 200 && /^\{"status":"accepted","id":"(\w+)"\}$/.exec(body)?.[1];
       if (id) this.#accepted.push(id);
-      should(received).not.containEql(token);
+      for (const { token: secret } of holders) should(received).not.containEql(secret);
     }
     return replies;
   }
@@ -136,7 +145,9 @@ export class Siege {
     should(this.nodeRed.running).be.true();
     this.nodeRed.log.should.not.match(/uncaught|unhandled|warning: possible/i);
     const shown = [this.nodeRed.log, JSON.stringify([...this.nodeRed.messages, ...this.nodeRed.statuses])].join("\n");
-    for (const form of [token, encodeURIComponent(token)]) should(shown.includes(form)).be.false();
+    for (const { token: secret } of holders) {
+      for (const form of [secret, encodeURIComponent(secret)]) should(shown.includes(form)).be.false();
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import "should";
+import { CallerTokens } from "../../src/auth/caller-tokens";
+import { digest } from "../../src/auth/digest";
 import { redacted, Redactor } from "../../src/auth/redactor";
 import { seed } from "../harness/property";
 
@@ -30,20 +32,44 @@ const spellings: ((secret: string) => string)[] = [
   (secret) => Array.from(secret, (character) => html.get(character) ?? character).join(""),
 ];
 
+/** Where a token may begin or end: no token has these characters. */
+const edge = fc.constantFrom(...Array.from("\"'\\/%&;#`+<> {}=:.,|~@[]\n"));
+const tokens = fc.string({
+  unit: fc.constantFrom(...Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")),
+  minLength: 40,
+  maxLength: 40,
+});
+
+/** Texts in which nothing of a secret may be left, whatever stands around it. */
+function shouldHide(redactor: Redactor, secret: string, text: string): void {
+  redactor.contains(text).should.be.true();
+  for (const left of [redactor.redact(text), String(redactor.redactBytes(Buffer.from(text)))]) {
+    for (const spell of spellings) left.includes(spell(secret)).should.be.false();
+  }
+}
+
 describe("for any secret of 8 or more visible characters", () => {
   it("none of its spellings is left in a text or in bytes, whatever stands around it", () => {
     const property = fc.property(
       secrets,
       fc.array(fc.tuple(characters(0), fc.constantFrom(...spellings)), { minLength: 1, maxLength: 3 }),
-      (secret, parts) => {
-        const text = parts.map(([before, spell]) => before + spell(secret)).join("");
-        const redactor = new Redactor([secret]);
-        redactor.contains(text).should.be.true();
-        for (const left of [redactor.redact(text), String(redactor.redactBytes(Buffer.from(text)))]) {
-          for (const spell of spellings) left.includes(spell(secret)).should.be.false();
-        }
-      },
+      (secret, parts) =>
+        shouldHide(new Redactor([secret]), secret, parts.map(([before, spell]) => before + spell(secret)).join("")),
     );
+    fc.assert(property, { seed, numRuns: 3000 });
+  });
+});
+
+describe("for any token of a caller, of which only the digest is known", () => {
+  it("none of its spellings is left in a text or in bytes, wherever a word begins or ends with it", () => {
+    const part = fc.tuple(characters(0), edge, characters(0), fc.constantFrom(...spellings), fc.boolean());
+    const property = fc.property(tokens, fc.array(part, { minLength: 1, maxLength: 3 }), (token, parts) => {
+      const callers = new CallerTokens([{ name: "door", digest: digest(token).toString("hex") }]);
+      const written = parts.map(([before, end, after, spell, isFirst]) =>
+        isFirst ? `${end}${spell(token)}${after}${end}` : `${end}${before}${spell(token)}${end}`,
+      );
+      shouldHide(new Redactor([], undefined, callers), token, written.join(""));
+    });
     fc.assert(property, { seed, numRuns: 3000 });
   });
 });

@@ -1,11 +1,26 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
+import { callerMethods, callers, callerToken, presentations } from "../harness/callers";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { useNodeRed } from "../harness/layouts";
 
 const { rules, status } = catalog;
 const environment = rules.environment.replace("__value__", () => "${NOT_SET}");
+
+const digest = "d1ce".repeat(16);
+/** Lists of callers, with what is said of them; none of the values is. */
+const brokenCallers: [string, string][] = [
+  ["${NOT_SET}", environment],
+  ["not-json", rules.callers.format],
+  ["${BROKEN_CALLERS}", rules.callers.format],
+  [`{"secret-name":"${digest}"}`, rules.callers.format],
+  [JSON.stringify(Array(1001).fill({ name: "secret-name", digest })), rules.callers.many],
+  ...["", "x".repeat(65), "secret-name\n", " secret-name"].map((name): [string, string] => [JSON.stringify([{ name, digest }]), rules.callers.name]),
+  ...[digest.toUpperCase(), digest.slice(1), `${digest}0`, "secret-digest", 1, null].map((each): [string, string] => [JSON.stringify([{ name: "secret-name", digest: each }]), rules.callers.digest]),
+  [JSON.stringify([{ name: "secret-name", digest }, { name: "Secret-Name", digest: digest.replace("d1ce", "0000") }]), rules.callers.twice],
+  [JSON.stringify([{ name: "secret-name", digest }, { name: "another", digest }]), rules.callers.twice],
+]; // prettier-ignore
 
 describe("the configuration of webhook triggers", () => {
   const env = {
@@ -15,6 +30,7 @@ describe("the configuration of webhook triggers", () => {
     HOOK_PARAMETER: "key",
     HOOK_QUERY: "true",
     HOOK_HEADER: "X-Token",
+    ...{ HOOK_CALLERS: callers("door 1", "Tür 2").callers, BROKEN_CALLERS: "[{" },
   };
   const nodeRed = useNodeRed({ env });
   const post = (path: string, headers: Record<string, string> = bearer) =>
@@ -29,6 +45,12 @@ describe("the configuration of webhook triggers", () => {
       [{ verificationMethod: "query", queryParameter: "" }, rules.queryParameter],
       [{ relativePath: "${NOT_SET}" }, environment],
       [{ credentials: { token: "${NOT_SET}" } }, environment],
+      ...callerMethods.flatMap((verificationMethod) =>
+        brokenCallers.map(([callers, text]): (typeof broken)[number] => [
+          { verificationMethod, credentials: { token, user: "u", password: "p", callers } },
+          text,
+        ]),
+      ),
     ];
     const nodes = broken.map(([fields], index) => webhook(`broken${index}`, `/broken${index}`, fields));
     await nodeRed().deploy(tab(...nodes, webhook("sound", "/sound")));
@@ -41,6 +63,7 @@ describe("the configuration of webhook triggers", () => {
         (await post(path, { ...bearer, "X-Token": "" })).status.should.equal(404);
       }
     }
+    nodeRed().log.should.not.match(/secret-(name|digest)|d1ce/i);
     for (const path of ["/", "/a:id", "/abc", "/b", "/${NOT_SET}"]) (await post(path)).status.should.equal(404);
     const { json } = await post("/sound");
     should((await nodeRed().message(json.id)).payload).equal("x");
@@ -63,6 +86,60 @@ describe("the configuration of webhook triggers", () => {
     (await post("/by-header", { "X-Token": token })).status.should.equal(200);
     should(nodeRed().log.includes(token)).be.false();
   });
+
+  for (const method of callerMethods) {
+    it(`takes all callers from the environment of the process and of a subflow, with no other credential: ${method}`, async () => {
+      const hook = (id: string, variable: string, more: Record<string, unknown> = {}) =>
+        webhook(id, `/${id}`, { verificationMethod: method, credentials: { callers: variable }, ...more });
+      const inner = "INNER_CALLERS";
+      const template = {
+        ...{ id: "template", type: "subflow", name: "hooks", info: "", in: [], out: [{ x: 1, y: 1, wires: [{ id: "inside", port: 0 }] }] },
+        env: [{ name: inner, type: "str", value: callers("of the template").callers }],
+      };
+      const env = [{ name: inner, type: "json", value: callers("of the instance", "door 1").callers }];
+      await nodeRed().deploy([
+        ...tab(hook("of-process", "${HOOK_CALLERS}"), { id: "instance", type: "subflow:template", env, wires: [["sink"]] }),
+        template,
+        hook("inside", `\${${inner}}`, { z: "template", wires: [] }),
+      ]);
+      for (const [path, names, strangers] of [
+        ["/of-process", ["door 1", "Tür 2"], ["of the instance"]],
+        ["/inside", ["of the instance", "door 1"], ["of the template", "Tür 2"]],
+      ] as const) {
+        const call = (name: string, sent?: string) => {
+          const { search, headers } = presentations[method](name, sent);
+          return post(path + search, headers);
+        };
+        for (const name of names) {
+          const { json } = await call(name);
+          should((await nodeRed().message(json.id)).webhook).match({ credential: "first", caller: name });
+        }
+        for (const name of strangers) (await call(name)).status.should.equal(401);
+        // Without a credential of its own, an empty one is none.
+        for (const name of ["", ...names]) (await call(name, "")).status.should.equal(401);
+      }
+    }); // prettier-ignore
+
+    it(`exports and imports callers as Node-RED does credentials, and says what is missing without them: ${method}`, async () => {
+      const flow = tab(webhook("hook", "/hook", { verificationMethod: method, credentials: callers("door 1") }));
+      await nodeRed().deploy(flow);
+      const exported = JSON.parse((await send(nodeRed().admin("/flows"), { method: "GET" })).body) as typeof flow;
+      should(JSON.stringify(exported)).not.containEql("door 1");
+      const { search, headers } = presentations[method]("door 1");
+      // A deploy of what was exported leaves the credentials that are there.
+      await nodeRed().deploy(exported);
+      (await post(`/hook${search}`, headers)).status.should.equal(200);
+      // Where they are not, such as in another Node-RED, the ids are new.
+      const imported = exported.map((node) => (node.id === "hook" ? { ...node, id: "imported" } : node));
+      await nodeRed().deploy(imported);
+      const missing = method === "basic" ? rules.user.required : rules.token.required;
+      should(await nodeRed().status("imported", /./)).match({ fill: "red", text: missing });
+      (await post(`/hook${search}`, headers)).status.should.equal(404);
+      await nodeRed().deploy(imported.map((node) => (node.id === "imported" ? { ...node, credentials: callers("door 1") } : node)));
+      (await post(`/hook${search}`, headers)).status.should.equal(200);
+      should(nodeRed().log.includes(callerToken("door 1"))).be.false();
+    }); // prettier-ignore
+  }
 
   it("leaves a path of two nodes to the first, shows the other in yellow, and lets it take over when the first goes", async () => {
     const both = [webhook("first", "/shared", { returnQueryParams: true }), webhook("second", "/SHARED/")];

@@ -1,7 +1,7 @@
 import should from "should";
-
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
 import type { State } from "../../src/deliveries/delivery";
+import { callers, presentations } from "../harness/callers";
 import { bearer, tab, webhook } from "../harness/flow";
 import { endHeld } from "../harness/guaranteed";
 import { send } from "../harness/http";
@@ -30,6 +30,11 @@ const flow = (round = 0) =>
     ...holding("paced", { concurrency: 3 }),
     guaranteed("once", { ignoreDuplicates: true, duplicateKey: "header:Idempotency-Key" }),
     webhook("rated", "/rated", { rateLimit: rate }),
+    webhook("per-caller", "/per-caller", {
+      rateLimit: rate,
+      rateLimitBy: "caller",
+      credentials: callers("one", "two"),
+    }),
     { id: "round", type: "comment", name: `${round}`, info: "", wires: [] },
   );
 
@@ -216,19 +221,25 @@ if (serverIsHere && nginxIsHere) {
       instances.messagesOf("sink").filter(isOfThese).should.have.length(1);
     });
 
-    it("count the requests of an address for one rate limit", async () => {
-      const [one, other] = three();
-      const statuses = async (to: NodeRed, count: number) => {
-        const replies = await Promise.all(Array.from({ length: count }, () => send(to.node("/rated"), { headers })));
-        return replies.map(({ status }) => status);
-      };
-      new Set(await statuses(one, rate)).should.eql(new Set([200]));
-      // What another has counted is known one round trip to the server later.
-      let passed = 0;
-      while ((await statuses(other, 1))[0] === 200) passed++;
-      passed.should.be.below(rate);
-      (await statuses(one, 1)).should.eql([429]);
-    });
+    for (const [what, path, own, another] of [
+      ["an address", "/rated", headers, undefined],
+      ["a caller", "/per-caller", presentations.header("one").headers, presentations.header("two").headers],
+    ] as const) {
+      it(`count the requests of ${what} for one rate limit`, async () => {
+        const [one, other] = three();
+        const statuses = async (to: NodeRed, count: number, fields: Record<string, string> = own) => {
+          const replies = Array.from({ length: count }, () => send(to.node(path), { headers: fields }));
+          return (await Promise.all(replies)).map(({ status }) => status);
+        };
+        new Set(await statuses(one, rate)).should.eql(new Set([200]));
+        // What another has counted is known one round trip to the server later.
+        let passed = 0;
+        while ((await statuses(other, 1))[0] === 200) passed++;
+        passed.should.be.below(rate);
+        (await statuses(one, 1)).should.eql([429]);
+        if (another) (await statuses(other, 1, another)).should.eql([200]);
+      });
+    }
 
     it("lose nothing when they are deployed in turn, which takes no attempt away", async () => {
       const kept = await Promise.all(three().map((instance) => accepted("kept", instance)));

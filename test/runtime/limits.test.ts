@@ -1,5 +1,6 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
+import { callerMethods, callers, presentations } from "../harness/callers";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { onBothWays, useNodeRed } from "../harness/layouts";
@@ -18,6 +19,12 @@ const flow = tab(
   }),
   webhook("three", "/three", { rateLimit: 3 }),
   webhook("one", "/one", { rateLimit: "1" }),
+  ...callerMethods.map((verificationMethod) =>
+    webhook(verificationMethod, `/per-caller/${verificationMethod}`, {
+      ...{ verificationMethod, rateLimit: 2, rateLimitBy: "caller" },
+      credentials: { token, user: "own", password: token, ...callers("door 1", "door 2") },
+    }),
+  ),
 );
 
 /** The warnings that `trust proxy` trusts every proxy, by their nodes. */
@@ -80,6 +87,32 @@ onBothWays("limits by address and rate", { flow, settings }, (nodeRed) => {
     await nodeRed().deploy(flow);
     (await post("/one")).status.should.equal(429);
   });
+
+  for (const method of callerMethods) {
+    it(`count each caller for itself where the node says so, and strangers by their address: ${method}`, async () => {
+      const statuses = async (name: string, address: string, sent?: string) => {
+        const { search, headers } = presentations[method](name, sent);
+        const replies = [];
+        for (let count = 0; count < 3; count++) {
+          replies.push(await post(`/per-caller/${method}${search}`, { ...headers, "X-Forwarded-For": address }));
+        }
+        return replies.map(({ status }) => status);
+      };
+      const [here, there, elsewhere] = ["192.0.2.11", "192.0.2.12", "192.0.2.13"] as const;
+      // A stranger uses up an address, and no caller; nor does one that only knows a name.
+      should(await statuses("door 1", here, "x".repeat(40))).eql([401, 401, 429]);
+      should(await statuses("door 1", here)).eql([200, 200, 429]);
+      should(await statuses("door 2", here)).eql([200, 200, 429]);
+      should(await statuses("door 1", there)).eql([429, 429, 429]);
+      // The node's own credential is no caller.
+      const own = encodeURIComponent(token);
+      should(await statuses("own", here, method === "query" ? own : token)).eql([429, 429, 429]);
+      should(await statuses("own", elsewhere, method === "query" ? own : token)).eql([200, 200, 429]);
+      await nodeRed().deploy(flow);
+      should(await statuses("door 2", there)).eql([429, 429, 429]);
+      should((await post("/open")).status).equal(200);
+    });
+  }
 
   it("report to the form whether all requests seem to be from this computer, and that no proxy is trusted blindly", async () => {
     for (const [headers, isOnly] of [[undefined, false], [bearer, true], [from("192.0.2.1"), false]] as const) {
