@@ -54,9 +54,10 @@ export class Inactivity {
     outcomes.on("called", ({ node, caller }) => this.#hear(node, caller));
     outcomes.on("removed", ({ node }) => this.#watches.delete(node));
     addRoute(RED, "get", "silent", () => {
-      const watched = [...this.#watches.keys()];
-      const nodes = watched.map((node) => this.find(node)).filter((each) => each !== undefined);
-      return { body: { nodes, callers: watched.flatMap((node) => this.findCallers(node)) } };
+      const open = [...this.#watches.values()].filter(({ isOpen }) => isOpen);
+      const nodes = open.filter(({ isSilent }) => isSilent).map((watch) => this.#describe(watch));
+      const callers = open.flatMap((watch) => this.#describeCallers(watch, ([, use]) => watch.silentUses.has(use)));
+      return { body: { nodes, callers } };
     });
   }
 
@@ -65,10 +66,9 @@ export class Inactivity {
     return watch?.isOpen && watch.isSilent ? this.#describe(watch) : undefined;
   }
 
-  /** The silent callers of a node, in the order of its list. */
-  findCallers(node: string): SilentCaller[] {
+  countSilentCallers(node: string): number {
     const watch = this.#watches.get(node);
-    return watch?.isOpen ? this.#describeCallers(watch, ([, use]) => watch.silentUses.has(use)) : [];
+    return watch?.isOpen ? watch.silentUses.size : 0;
   }
 
   /**
@@ -115,7 +115,7 @@ export class Inactivity {
     const watch = this.#watches.get(node);
     const use = this.#uses.of(node).get(caller);
     if (!use || !watch?.isOpen || !watch.silentUses.delete(use)) return;
-    this.#outcomes.emit("heard", { node, caller });
+    this.#outcomes.emit("heard", { node, caller: this.#redact(node, caller) });
     this.#sleep(watch);
   }
 
@@ -133,7 +133,12 @@ export class Inactivity {
   #describeCallers(watch: SilenceWatch, isMeant: (each: readonly [string, CallerUse]) => boolean): SilentCaller[] {
     const { node, hours } = watch;
     const meant = this.#listUses(watch).filter(isMeant);
-    return meant.map(([caller, use]) => ({ node, caller, hours, since: findTime(use) }));
+    return meant.map(([caller, use]) => ({ node, caller: this.#redact(node, caller), hours, since: findTime(use) }));
+  }
+
+  /** A name is shown in the log and elsewhere. */
+  #redact(node: string, caller: string): string {
+    return this.#nodes.get(node)?.running?.authenticator.redactor.redact(caller) ?? caller;
   }
 
   /** When the last request was accepted or, before the first one, when the node was deployed. */
@@ -175,7 +180,7 @@ export class Inactivity {
     const silent = this.#describeCallers(watch, ([, use]) => isSilent(use) && !silentUses.has(use));
     for (const [caller, use] of this.#listUses(watch)) {
       if (isSilent(use)) silentUses.add(use);
-      else if (silentUses.delete(use)) this.#outcomes.emit("heard", { node, caller });
+      else if (silentUses.delete(use)) this.#outcomes.emit("heard", { node, caller: this.#redact(node, caller) });
     }
     if (silent.length > 0) this.#outcomes.emit("callers-silent", { node, silent });
   }

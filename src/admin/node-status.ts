@@ -88,7 +88,7 @@ export class NodeStatuses {
     const { running: open } = health;
     const trouble = open.config.guaranteed ? this.#store.trouble : undefined;
     const silentFor = this.#inactivity.find(node)?.hours;
-    const silentCallers = this.#inactivity.findCallers(node).length;
+    const silentCallers = this.#inactivity.countSilentCallers(node);
     open.node.status(describeStatus({ open, health, trouble, silentFor, silentCallers }, this.#translate));
     const wait = health.changesIn(Date.now());
     if (wait === Infinity || this.#rechecks.has(node)) return;
