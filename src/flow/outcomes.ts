@@ -100,7 +100,7 @@ interface OutcomeEvents extends StoreEvents {
   failed: [NodeEvent & { readonly id: string; readonly attempts: number; readonly error: string }];
   load: [NodeEvent & { readonly load: Load }];
 
-  /** A request with the token of a caller came, test requests aside, whatever becomes of it. */
+  /** A request with the token of a caller was received, test requests aside, whatever becomes of it then. */
   called: [NodeEvent & { readonly caller: string }];
 
   silent: [SilentEvent];
