@@ -183,9 +183,11 @@ describe("the documentation of settings, commands and flows", () => {
     // The settings of senders are saved as one field, and have a label each; that of outputs is for the editor alone.
     const { senderSettings: _settings, outputs: _outputs, ...others } = defaults;
     const settings = Object.values(senders).flatMap((sender) => sender.settings ?? []);
-    const names = [...Object.keys(others), ...credentialNames, ...settings] as (keyof typeof catalog.label)[];
+    // Callers have a section of their own, and no row.
+    const labels = { ...catalog.label, callers: catalog.section.callers };
+    const names = [...Object.keys(others), ...credentialNames, ...settings] as (keyof typeof labels)[];
     const fields = [...reference.section("Fields").matchAll(/^\| (\*\*.+?) +\|/gm)].flatMap(([, cell = ""]) => cell.split(", ")); // prettier-ignore
-    for (const name of names) fields.should.containEql(`**${catalog.label[name]}**`);
+    for (const name of names) fields.should.containEql(`**${labels[name]}**`);
     const listed = [...reference.section("Metrics").matchAll(/^\| `webhook_trigger_(\w+)` /gm)];
     listed.map(([, name]) => name).should.eql(Object.keys(metrics));
     const statuses = [...reference.section("Replies and errors").matchAll(/^\| (\d{3}) /gm)];
