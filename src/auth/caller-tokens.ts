@@ -7,6 +7,12 @@ import { digestOfPresented } from "./digest";
 /** Parts of a text that may have a token in them. */
 const words = new RegExp(`[A-Za-z0-9_-]{${tokenLength},}`, "g");
 
+/** Parts that may be the name of a caller and its token in base64 (RFC 7617), which proxies repeat in other header fields. */
+const pairs = /[A-Za-z0-9+/]{56,}={0,2}/g;
+
+/** From the first character to before the last one. */
+type Range = readonly [start: number, end: number];
+
 /** The callers of an endpoint, by the digests of their tokens. */
 export class CallerTokens {
   readonly #names: ReadonlyMap<string, string>;
@@ -30,27 +36,36 @@ export class CallerTokens {
     return this.#names.get((digest ?? digestOfPresented(presented)).toString("hex"));
   }
 
-  /** The indexes at which a text has tokens, in their order; no more than the first `max`. */
-  findIn(text: string, max = Infinity): number[] {
-    const found: number[] = [];
+  /** Where a text has tokens, in their order; no more than the first `max` of them. */
+  findIn(text: string, max = Infinity): Range[] {
+    const found: Range[] = [];
     if (this.size === 0) return found;
-    for (const { 0: word, index } of text.matchAll(words)) {
-      found.push(...this.#findInWord(word).map((start) => index + start));
-      if (found.length >= max) break;
+    for (const pattern of [words, pairs]) {
+      let left = max;
+      for (const { 0: part, index } of text.matchAll(pattern)) {
+        const ranges = pattern === words ? this.#findInWord(part) : this.#findInPair(part);
+        found.push(...ranges.map(([start, end]): Range => [index + start, index + end]));
+        if ((left -= ranges.length) <= 0) break;
+      }
     }
-    return found.slice(0, max);
+    return found.sort(([one], [other]) => one - other).slice(0, max);
   }
 
   replaceIn(text: string, mark: string): string {
-    if (this.size === 0) return text;
-    const replace = (left: string, start: number) => left.slice(0, start) + mark + left.slice(start + tokenLength);
-    return text.replace(words, (word) => this.#findInWord(word).reduceRight(replace, word));
+    const replace = (left: string, [start, end]: Range) => left.slice(0, start) + mark + left.slice(end);
+    return this.findIn(text).reduceRight(replace, text);
   }
 
   /** At its beginning or end, such as in `%20` and a token. */
-  #findInWord(word: string): number[] {
-    return [...new Set([0, word.length - tokenLength])].filter(
-      (start) => this.find(word.slice(start, start + tokenLength)) !== undefined,
-    );
+  #findInWord(word: string): Range[] {
+    return [...new Set([0, word.length - tokenLength])]
+      .filter((start) => this.find(word.slice(start, start + tokenLength)) !== undefined)
+      .map((start) => [start, start + tokenLength]);
+  }
+
+  #findInPair(pair: string): Range[] {
+    const text = Buffer.from(pair, "base64").toString("latin1");
+    const colon = text.length - tokenLength - 1;
+    return text[colon] === ":" && this.find(text.slice(colon + 1)) !== undefined ? [[0, pair.length]] : [];
   }
 }

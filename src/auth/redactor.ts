@@ -66,7 +66,7 @@ export class Redactor {
       ranges.push([index, index + secret.length]);
       if (ranges.length === maxRanges) break;
     }
-    ranges.push(...this.#callers.findIn(text, maxRanges).map((start) => [start, start + tokenLength] as const));
+    ranges.push(...this.#callers.findIn(text, maxRanges));
     ranges.sort(([one], [other]) => one - other);
     const last = ranges[maxRanges - 1];
     return last ? [...ranges.slice(0, maxRanges - 1), [last[0], body.length]] : ranges;

@@ -55,6 +55,10 @@ for (const kind of storeKinds.filter(({ isHere }) => isHere)) {
       const asked = await command(nodeRed.admin("/webhook-trigger/callers"), { names });
       const made = asked.json.callers as [Made, Made, Made];
       const [, , stolen] = made;
+      should(asked.headers).have.property("cache-control", "no-store");
+      const madeAgain = (await command(nodeRed.admin("/webhook-trigger/callers"), { names })).json.callers as Made[];
+      should(new Set([...made, ...madeAgain].map(({ token }) => token)).size).equal(6);
+      for (const { token, digest } of made) should([token.length, digest]).eql([40, hash("sha256", token)]);
       const flow = (among: readonly Made[]): Flow => {
         const credentials = { callers: JSON.stringify(among.map(({ name, digest }) => ({ name, digest }))) };
         const fields = { credentials, returnQueryParams: true, attempts: 1, alertWhenSilent: 1, alertPerCaller: true, rateLimit: 1000, rateLimitBy: "caller" };
@@ -69,7 +73,7 @@ for (const kind of storeKinds.filter(({ isHere }) => isHere)) {
       const post = async (method: Method, { name, token }: Made, path: string, again = token) => {
         const { search, headers } = presentations[method](name, token);
         const query = `${search === "" ? "?" : `${search}&`}again=${again}&a=1`;
-        const more = { "X-Again": `t=${again}`, "Cookie": `session=${again}`, "X-Original-Url": `/?state=${again}`, "User-Agent": `device/1 (${again})` };
+        const more = { "X-Again": `t=${again}`, "Cookie": `session=${again}`, "X-Original-Url": `/?state=${again}`, "User-Agent": `device/1 (${again})`, ...(again === token && { "X-Copied": headers.Authorization ?? "" }) };
         return send(nodeRed.node(`/${path}/${again}${query}`), { headers: { ...headers, ...more, "Content-Type": "application/json" }, body: '{"a":1}' });
       };
       await nodeRed.deploy(flow(made));

@@ -76,6 +76,10 @@ describe("callers", () => {
     }
     redactor.redact(`${first}${second}, a secret of ours`).should.equal("[redacted][redacted], [redacted]");
     String(redactor.redactBytes(Buffer.from(`${second} a secret of ours ${first}`))).should.equal("[redacted] [redacted] [redacted]"); // prettier-ignore
+    for (const { name, token } of made) {
+      const pair = Buffer.from(`${name}:${token}`).toString("base64");
+      redactor.redact(`Basic ${pair}, ${pair}`).should.equal("Basic [redacted], [redacted]");
+    }
     const other = makeToken();
     redactor.contains(other).should.be.false();
     redactor.redact(other).should.equal(other);
