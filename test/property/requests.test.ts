@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import should from "should";
 import { gzipSync } from "node:zlib";
+import { callers, callerToken } from "../harness/callers";
 import { tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { behindGuards, useNodeRed } from "../harness/layouts";
@@ -71,8 +72,18 @@ const anyContent: fc.Arbitrary<Content> = fc
 
 /** Visible ASCII; an accident that makes the token would be a wonder. */
 const word = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), minLength: 1, maxLength: 60 }); // prettier-ignore
-const almostToken = fc.integer({ min: 0, max: 39 }).map((at) => `${token.slice(0, at)}#${token.slice(at + 1)}`);
-const someToken = fc.oneof({ arbitrary: fc.constant(token), weight: 6 }, word, almostToken, fc.constant(token + token));
+/** The node's own, and a caller's. */
+const right = [token, callerToken("door")];
+const rightToken = fc.constantFrom(...right);
+const almostToken = fc
+  .tuple(rightToken, fc.integer({ min: 0, max: 39 }))
+  .map(([each, at]) => `${each.slice(0, at)}#${each.slice(at + 1)}`);
+const someToken = fc.oneof(
+  { arbitrary: rightToken, weight: 6 },
+  word,
+  almostToken,
+  rightToken.map((each) => each + each),
+);
 const scheme = fc.constantFrom("Bearer ", "bearer ", "BEARER   ");
 
 const inHeader: fc.Arbitrary<Presented> = fc.oneof(
@@ -124,7 +135,7 @@ const anyRequest = fc
     const search = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
     // How often the place itself is filled: a header that comes twice is refused, whatever the other one says.
     const filled = { Authorization: authorization.length, "X-Token": custom.length, state: tokens.length }[place];
-    const unauthorised = filled === 1 && tokens[0] === token ? undefined : 401;
+    const unauthorised = filled === 1 && right.includes(tokens[0] ?? "") ? undefined : 401;
     return {
       target: search === "" ? path.sent : `${path.sent}?${search}`,
       headers: [
@@ -140,10 +151,11 @@ const anyRequest = fc
     };
   });
 
+const credentials = { token, ...callers("another door", "door") };
 const flow = tab(
-  webhook("header", "/header"),
-  webhook("custom", "/custom", { headerParameter: "X-Token" }),
-  webhook("query", "/query", { verificationMethod: "query" }),
+  webhook("header", "/header", { credentials }),
+  webhook("custom", "/custom", { credentials, headerParameter: "X-Token" }),
+  webhook("query", "/query", { credentials, verificationMethod: "query" }),
 );
 
 for (const [way, options] of [
@@ -165,7 +177,7 @@ for (const [way, options] of [
         if (reply.status !== 200) return;
         const message = await nodeRed().message(reply.json.id);
         should(message.payload).eql(request.payload);
-        should(JSON.stringify(message.req)).not.containEql(token);
+        for (const each of right) should(JSON.stringify(message.req)).not.containEql(each);
       });
       await fc.assert(property, { seed, numRuns: 400 });
 
@@ -174,7 +186,7 @@ for (const [way, options] of [
       nodeRed()
         .messages.map(({ _msgid }) => _msgid as unknown)
         .should.eql([...accepted, marker.json.id]);
-      should(nodeRed().log).not.containEql(token);
+      for (const each of right) should(nodeRed().log).not.containEql(each);
     });
   });
 }

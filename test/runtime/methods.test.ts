@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import should from "should";
+import { callers, presentations } from "../harness/callers";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { command, send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
@@ -14,7 +15,10 @@ const flow = tab(
     verificationMethod: "signature",
     credentials: { secret: "key" },
   }),
-  webhook("all", "/all", { methods: ["GET", "PUT", "PATCH", "DELETE", "POST"] }),
+  webhook("all", "/all", {
+    methods: ["GET", "PUT", "PATCH", "DELETE", "POST"],
+    credentials: { token, ...callers("door") },
+  }),
   webhook("device", "/device", { ...byQuery, methods: ["GET"] }),
   webhook("both", "/both", { methods: ["GET"], returnQueryParams: true }),
   webhook("signed", "/signed", {
@@ -93,7 +97,9 @@ onBothWays("a webhook by another method than POST", { flow }, (nodeRed) => {
     const count = nodeRed().messages.length;
     for (const more of [{ method: "HEAD" }, { headers: { "Sec-Purpose": "prefetch;prerender" } }, { headers: { Purpose: "prefetch" } }]) {
       const { method = "GET", headers = {} } = more as { method?: string; headers?: Record<string, string> };
-      should((await call(method, "/all", { headers: { ...bearer, ...headers } })).status).equal(204);
+      for (const known of [bearer, presentations.header("door").headers]) {
+        should((await call(method, "/all", { headers: { ...known, ...headers } })).status).equal(204);
+      }
       should((await call(method, "/all", { headers })).status).equal(401);
     }
     const { status, headers } = await call("HEAD", "/later");

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import should from "should";
+import { callers, callerToken } from "../harness/callers";
 import { moduleOf } from "../harness/fixtures";
 import { tab, webhook } from "../harness/flow";
 import { endHeld, guaranteed, storeKinds, type TestStore } from "../harness/guaranteed";
@@ -11,6 +12,9 @@ import { ShownDeliveries } from "../harness/shown-deliveries";
 
 /** A password that is an ordinary word, and one that is an ordinary number: bodies have them by chance. */
 const [word, number] = ["thermostat", "20261126"];
+/** The token of a caller, and who may send where it is one. */
+const ofCaller = callerToken("device");
+const byCallers = (...names: string[]) => ({ verificationMethod: "basic", credentials: callers("another", ...names) });
 const access = (password: string) => ({ verificationMethod: "basic", credentials: { user: "device", password } });
 const basic = (password: string) => ({
   Authorization: `Basic ${Buffer.from(`device:${password}`).toString("base64")}`,
@@ -24,8 +28,11 @@ const codings: Record<string, (bytes: Buffer) => Buffer> = {
 const flow = tab(
   ...guaranteed("numbered", access(number)),
   ...guaranteed("named", access(word)),
+  ...guaranteed("called", byCallers("device")),
   ...guaranteed("changing", { ...access(word), backoffFirst: 3600 }),
   ...guaranteed("going", access(word)),
+  ...guaranteed("losing", { ...byCallers("device"), backoffFirst: 3600 }),
+  ...guaranteed("leaving", byCallers("device")),
   webhook("guarded", "/guarded", { guaranteed: true, rawBody: true, ...access(word) }),
   webhook("plain", "/plain", { rawBody: true, ...access(word) }),
 );
@@ -72,6 +79,7 @@ for (const kind of storeKinds.filter(({ isHere }) => isHere)) {
     for (const [node, password, value] of [
       ["numbered", number, { order: Number(number), all: [1, Number(`-${number}.5`), `no ${number}`] }],
       ["named", word, { device: word, [word]: `a ${word}`, n: 1 }],
+      ["called", ofCaller, { device: ofCaller, [ofCaller]: `a ${ofCaller}`, n: 1 }],
     ] as const) {
       it(`reaches the flow as it was sent, at the first attempt, at the second and in a replay, and is not shown: ${password}`, async () => {
         const body = JSON.stringify(value, undefined, 1);
@@ -99,26 +107,29 @@ for (const kind of storeKinds.filter(({ isHere }) => isHere)) {
       });
     }
 
-    it("is not shown either after the password was changed, and when the node is gone", async () => {
-      const body = JSON.stringify({ device: word });
-      const ids = [await accepted("changing", word, body), await accepted("going", word, gzipSync(body), { ...json, "Content-Encoding": "gzip" })]; // prettier-ignore
-      for (const id of ids) await attempt(id, 1);
-      const [changing, going] = ids.map(String);
-      await nodeRed.deploy(
-        flow
-          .filter(({ id }) => id !== "going")
-          .map((node) => (node.id === "changing" ? { ...node, ...access("another-password") } : node)),
-      );
-      await nodeRed.until(() => nodeRed.messages.filter(({ _msgid }) => _msgid === changing)[1], "the start after the deploy"); // prettier-ignore
-      await endHeld(nodeRed, "changing", `not ${word}`);
-      const failed = await shown.find((each) => each.id === changing && each.state === "retrying");
-      should(failed.cause?.error).equal("hold: not [redacted]");
-      for (const id of [changing, going]) {
-        const detail = await shown.detail(String(id));
-        should(JSON.parse(detail.body.data)).eql({ device: "[redacted]" });
-        JSON.stringify(detail).should.not.containEql(word);
-      }
-    });
+    for (const [what, password, staying, leaving, fields] of [
+      ["password was changed", word, "changing", "going", access("another-password")],
+      ["caller was removed", ofCaller, "losing", "leaving", byCallers()],
+    ] as const) {
+      it(`is not shown either after the ${what}, and when the node is gone`, async () => {
+        const body = JSON.stringify({ device: password });
+        const ids = [await accepted(staying, password, body), await accepted(leaving, password, gzipSync(body), { ...json, "Content-Encoding": "gzip" })]; // prettier-ignore
+        for (const id of ids) await attempt(id, 1);
+        const [changing, going] = ids.map(String);
+        await nodeRed.deploy(
+          flow.filter(({ id }) => id !== leaving).map((node) => (node.id === staying ? { ...node, ...fields } : node)),
+        );
+        await nodeRed.until(() => nodeRed.messages.filter(({ _msgid }) => _msgid === changing)[1], "the start after the deploy"); // prettier-ignore
+        await endHeld(nodeRed, staying, `not ${password}`);
+        const failed = await shown.find((each) => each.id === changing && each.state === "retrying");
+        should(failed.cause?.error).equal("hold: not [redacted]");
+        for (const id of [changing, going]) {
+          const detail = await shown.detail(String(id));
+          should(JSON.parse(detail.body.data)).eql({ device: "[redacted]" });
+          JSON.stringify(detail).should.not.containEql(password);
+        }
+      });
+    }
 
     it("gives the flow the same payload and raw body as without guaranteed delivery, whatever is around it", async () => {
       const around = fc.string({
