@@ -13,7 +13,10 @@ const written = ` ${JSON.stringify(known(2), null, 1)}\n`;
 const basic = { verificationMethod: "basic", credentials: { user: "own", password: "password" } };
 
 describe("the section Callers of the form", () => {
-  const flow = tab(
+  const flow = [
+    { id: "subflow", type: "subflow", name: "Hook", in: [], out: [], env: [] },
+    { ...webhook("inner", "/inner", { credentials: { callers: written } }), z: "subflow", x: 100, y: 40, wires: [] },
+    ...tab(
     webhook("doors", "/doors"),
     webhook("query", "/query", { verificationMethod: "query", queryParameter: "a key", credentials: {} }),
     webhook("basic", "/basic", basic),
@@ -22,7 +25,8 @@ describe("the section Callers of the form", () => {
     webhook("damaged", "/damaged", { credentials: { token, callers: JSON.stringify([{ name: "door", digest: token }]) } }),
     webhook("variable", "/variable", { credentials: { callers: "${CALLERS}" } }),
     webhook("signed", "/signed", { sender: "github", verificationMethod: "signature", credentials: { secret: "key" } }),
-  );
+    ),
+  ];
   const { editor, nodeRed } = useEditor(flow);
   const text = (key: string, values: Record<string, string> = {}) => catalogText(`callers.${key}`, values);
   const section = () => editor().part("section-callers");
@@ -91,11 +95,12 @@ describe("the section Callers of the form", () => {
     await editor().done();
     (await editor().isValid("doors")).should.be.true();
     const saved = JSON.stringify(await editor().saved("doors", "credentials"));
+    const page = await editor().page.content();
     await editor().deploy();
     for (const [name, given, header, url] of lines) {
       header.should.equal(`Authorization: Bearer ${given}`);
       url.should.equal(nodeRed().node("/doors"));
-      saved.should.not.containEql(given);
+      for (const left of [saved, page]) left.should.not.containEql(given);
       should(await callerOf(url, asBearer(given))).equal(name);
     }
     (await statusOf(nodeRed().node("/doors"), bearer)).should.equal(401);
@@ -230,6 +235,16 @@ describe("the section Callers of the form", () => {
     await variable().fill("${OTHER}");
     await editor().done();
     should(await editor().saved("query", "credentials")).have.property("callers", "${OTHER}");
+  });
+
+  it("does not ask when callers of a subflow were used, whose instances have other ids", async () => {
+    const asked: string[] = [];
+    editor().page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await open("inner");
+    await editor().cancel();
+    await open("doors");
+    await row(0).locator("time").waitFor();
+    asked.should.containEql("/webhook-trigger/doors/callers").and.not.containEql("/webhook-trigger/inner/callers");
   });
 
   it("has a search for many callers", async () => {

@@ -13,7 +13,8 @@ import { agoText, minuteText, momentText, numberText, text } from "../deliveries
 
 /** What the form knows of its node. */
 export interface CallersSetup {
-  readonly node: string;
+  /** Its id; missing in a subflow, each of whose instances has another. */
+  readonly node: string | undefined;
   /** The credential, as the form has it. */
   readonly value: string;
   readonly isOpen: boolean;
@@ -107,7 +108,9 @@ function CallerList({ node, value, isOpen, enter, present }: CallersSetup) {
   const [makes, setMakes] = useState(0);
   // They are to be copied or saved now.
   useEffect(() => {
-    if (makes > 0) made.current?.focus();
+    if (makes === 0) return;
+    made.current?.focus({ preventScroll: true });
+    made.current?.scrollIntoView({ block: "start" });
   }, [makes]);
 
   const change = (next: readonly CallerRow[]) => {
@@ -214,12 +217,12 @@ function describeFailure(error: unknown): string {
 }
 
 /** When callers were last used; nothing while that is not known. */
-function useLastUsed(node: string, isOpen: boolean): LastUsed | undefined {
+function useLastUsed(node: string | undefined, isOpen: boolean): LastUsed | undefined {
   const [lastUsed, setLastUsed] = useState<LastUsed>();
   useEffect(() => {
     const isUndeployed = (error: unknown) => isApiError(error) && error.status === 404;
     const fail = (error: unknown) => setLastUsed(isUndeployed(error) ? new Map<string, null>() : undefined);
-    if (isOpen) void askForCallers(node).then(setLastUsed, fail);
+    if (isOpen && node !== undefined) void askForCallers(node).then(setLastUsed, fail);
   }, [isOpen]);
   return lastUsed;
 }
@@ -279,9 +282,9 @@ function Made({ rows, present }: { readonly rows: readonly CallerRow[]; readonly
           {presented(row).rows.map(([item, given]) => (
             <div class="webhook-trigger-given" key={item}>
               <span>{text(item)}</span> <code>{given}</code>{" "}
-              <span>
+              <div>
                 <CopyButton name={text(item)} copied={given} />
-              </span>
+              </div>
             </div>
           ))}
         </div>

@@ -10,7 +10,7 @@ import { boxFields, defaults, rules, type SavedFields } from "../../../src/confi
 import { isEnvironmentValue, isTrue, tryParseJson } from "../../../src/config/values";
 import { backoffAfter } from "../../../src/config/parse";
 import { host } from "../deliveries/host";
-import { docsUrl, formatDuration, updateText } from "../node-red";
+import { docsUrl, type Editor, formatDuration, updateText } from "../node-red";
 import {
   findRow,
   findSender,
@@ -25,6 +25,8 @@ import {
 import { describeFilter, showFilter } from "./filter";
 import { describeCommand, presentCaller } from "./handover";
 import { DocsLink, draw, Note, SmallButton, useOpenSection, useViews } from "./parts";
+
+declare const RED: Editor;
 
 interface Section {
   /** What is in it, for its heading. */
@@ -96,7 +98,8 @@ function Callers(state: FormState) {
     if (!views || !place.current) return;
     const enter = (value: string) => void input("callers").val(value).trigger("change");
     const present = (name: string, token: string) => presentCaller(state, name, token);
-    views.showCallers(host(), place.current, { node: node.id, value: credentials.callers, isOpen, enter, present });
+    const id = RED.nodes.subflow(node.z) ? undefined : node.id;
+    views.showCallers(host(), place.current, { node: id, value: credentials.callers, isOpen, enter, present });
   });
   return (
     <>
