@@ -4,16 +4,19 @@ import type { BrowserContext, Page } from "playwright-core";
 import should from "should";
 import { answersInFront, isOfApi } from "../harness/answers-in-front";
 import { catalogText, patience } from "../harness/browser";
+import { callers, callerToken } from "../harness/callers";
 import { DeliveriesTab } from "../harness/deliveries-tab";
-import { bearer, tab as flowTab, webhook } from "../harness/flow";
+import { bearer, tab as flowTab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { roots } from "../harness/layouts";
 import { NodeRed, type Options } from "../harness/node-red";
 import { sharedBrowser } from "../harness/stage";
 import { until } from "../harness/until";
 
+/** Of a caller. */
+const longName = "W".repeat(64);
 const flow = flowTab(
-  webhook("orders", "/orders", { name: "Orders" }),
+  webhook("orders", "/orders", { name: "Orders", credentials: { token, ...callers(longName) } }),
   webhook("totals", "/totals", { wires: [["check"]] }),
   { id: "check", type: "function", func: 'throw new Error("no total");' },
 );
@@ -113,7 +116,8 @@ describe("the page of deliveries", () => {
       errors.should.eql([]);
     });
   };
-  const order = (path: string, body: string) => send(nodeRed.node(path), { headers: { ...json, ...bearer }, body });
+  const order = (path: string, body: string, headers = bearer) =>
+    send(nodeRed.node(path), { headers: { ...json, ...headers }, body });
   const get = (path: string, headers: Record<string, string> = {}) =>
     send(nodeRed.admin(path), { method: "GET", headers });
 
@@ -268,8 +272,8 @@ describe("the page of deliveries", () => {
       await icelandic.page.locator('html[lang="en-US"]').waitFor({ state: "attached" });
     });
 
-    it("has enough contrast and a name for each control in light and dark, icons in forced colors, fits into 360 px, and is used by keyboard", async () => {
-      await order("/orders", '{"order":4}');
+    it("has enough contrast and a name for each control in light and dark, icons in forced colors, fits into 360 px also with a long name of a caller, and is used by keyboard", async () => {
+      await order("/orders", '{"order":4}', { Authorization: `Bearer ${callerToken(longName)}` });
       const { page, list } = await open();
       await list.rows.first().waitFor();
       await page.evaluate(axe.source);
@@ -296,6 +300,10 @@ describe("the page of deliveries", () => {
         await shown.locator('[data-section="body"]').waitFor();
         (await faults()).should.eql([]);
         await expectToFit();
+        const pictures = await shown.locator(".fa").evaluateAll((all) =>
+          all.map((icon) => getComputedStyle(icon).getPropertyValue("--webhook-page-icon")),
+        ); // prettier-ignore
+        pictures.should.not.containEql("");
         await page.keyboard.press("Escape");
         await shown.waitFor({ state: "detached" });
       }
