@@ -201,10 +201,26 @@ describe("the section Callers of the form", () => {
     await row(0).locator("input").fill("sensor 0");
     (await editor().message("callers").innerText()).should.equal("");
     await editor().cancel();
-    // Opening it changes nothing.
+    // Undo brings back the names, and opening it changes nothing.
     await open("written");
+    await row(0).locator("input").fill("renamed");
+    await editor().done();
+    (await editor().isChanged("written")).should.be.true();
+    await editor().invoke("core:undo");
+    (await editor().isChanged("written")).should.be.false();
+    await open("written");
+    (await row(0).locator("input").inputValue()).should.equal("sensor 0");
     await editor().done();
     (await editor().isChanged("written")).should.be.false();
+  });
+
+  it("tests a node of which only callers have tokens by a key of its own", async () => {
+    await editor().editAsItIs("many");
+    await editor().part("console-open").click();
+    const shown = editor().page.locator(".webhook-trigger-console");
+    await shown.getByText(text("only")).waitFor();
+    (await shown.getByRole("checkbox").count()).should.equal(0);
+    (await editor().sendTest()).should.equal(catalogText("testRequest.accepted"));
   });
 
   it("opens where its value breaks a rule, which it says without the value", async () => {
