@@ -437,15 +437,9 @@ function tryReply(
 
 function oweReply({ arrived, endpoint, delivery, sent, reservation }: Accepted, timeoutMs: number): FlowReply {
   const { request, response, startedAt } = arrived;
-  handToFlow(arrived, delivery.body);
-  const owed = {
-    id: delivery.id,
-    caller: delivery.webhook.caller,
-    request,
-    response,
-    startedAt,
-    isTest: sent.isTest,
-  };
+  const { id, body, webhook } = delivery;
+  handToFlow(arrived, body);
+  const owed = { id, caller: webhook.caller, request, response, startedAt, isTest: sent.isTest };
   return new FlowReply(owed, endpoint, timeoutMs, reservation);
 }
 
