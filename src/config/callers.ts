@@ -1,4 +1,4 @@
-// The callers of an endpoint: who has a token of its own there. Only the digests of their tokens are known.
+// The callers of an endpoint: each has a token of its own there, of which only the digest is known.
 
 import { isObject, tryParseJson } from "./values";
 
@@ -12,7 +12,7 @@ export interface Caller {
 export const callerToken = /^[A-Za-z0-9_-]{40}$/;
 export const maxCallers = 1000;
 /** In characters. */
-export const maxCallerName = 64;
+const maxCallerName = 64;
 
 /** A rule that a list of callers breaks. */
 export type CallersRule = `callers.${"format" | "many" | "name" | "digest" | "twice"}`;
@@ -42,7 +42,7 @@ export function isCallerName(name: unknown): name is string {
   return name.length <= maxCallerName && !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(name);
 }
 
-/** What a search finds the deliveries of a caller by. */
+/** The text by which a search finds the deliveries of a caller. */
 export function formatCallerSearch(caller: string): string {
   return `caller: "${caller}"`;
 }

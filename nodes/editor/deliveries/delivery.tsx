@@ -138,7 +138,7 @@ function NodeLink({ id }: { id: string }) {
   );
 }
 
-/** Looks for what else the caller has sent. */
+/** Searches for all that the caller has sent. */
 function CallerSearch({ node, caller, store }: { node: string; caller: string; store: DeliveriesStore }) {
   const look = () => store.filterBy({ node, text: formatCallerSearch(caller) });
   const label = text("delivery.searchCaller", { name: caller });

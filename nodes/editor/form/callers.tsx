@@ -1,17 +1,16 @@
-// The list of callers: who has a token of its own. The form loads it when its section is opened. Tokens are in its state
-// only, which goes with the form.
+// The list of callers. The form loads it when its section is opened. Tokens are in its state only, which goes with the form.
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { NewCaller } from "../../../src/admin/callers";
-import { type Caller, isCallerName, maxCallers } from "../../../src/config/callers";
+import { type Caller, isCallerName, listNames, maxCallers } from "../../../src/config/callers";
 import { isObject, text as textOf, tryParseJson } from "../../../src/config/values";
 import { askForCallers, isForbidden, type LastUsed, makeCallers } from "../deliveries/api";
 import { type DeliveriesHost, isApiError, useHost } from "../deliveries/host";
 import { Button, CopyButton } from "../deliveries/parts";
 import { agoText, minuteText, momentText, numberText, text } from "../deliveries/texts";
 
-/** What the form knows of its node. */
+/** From the form. */
 export interface CallersSetup {
   /** Its id; missing in a subflow, each of whose instances has another. */
   readonly node: string | undefined;
@@ -23,13 +22,13 @@ export interface CallersSetup {
   readonly present: (name: string, token: string) => PresentedCaller;
 }
 
-/** What a caller has to be given. */
+/** The values that a caller needs. */
 export interface PresentedCaller {
   /** Empty where its token is in the URL, or its place is not known. */
   readonly header: string;
   /** With its token, where that is in there; empty where the form does not know the path. */
   readonly url: string;
-  /** What is shown: the keys of labels, and values. */
+  /** The values that are shown, with the keys of their labels. */
   readonly rows: readonly (readonly [label: string, value: string])[];
 }
 
@@ -47,10 +46,8 @@ interface CallerRow extends Caller {
 const [manyRows, maxRows] = [20, 100];
 /** How many tokens are shown; all are in the file. */
 const maxShown = 10;
-/** How many names a message has. */
-const maxNamed = 10;
 
-/** Shows it in an element, or what has changed. */
+/** Draws it in an element; once more for each change. */
 export function showCallers(given: DeliveriesHost, element: HTMLElement, setup: CallersSetup): void {
   useHost(given);
   render(<Callers {...setup} />, element);
@@ -59,7 +56,7 @@ export function showCallers(given: DeliveriesHost, element: HTMLElement, setup: 
 /** The list, or the name of the variable that has it. */
 function Callers(setup: CallersSetup) {
   const { value, enter } = setup;
-  // What is no JSON may be what is left of such a name.
+  // Any other text than JSON may be a part of such a name.
   const [isByVariable, setByVariable] = useState(() => value !== "" && tryParseJson(value) === undefined);
   const change = () => {
     setByVariable(!isByVariable);
@@ -131,44 +128,74 @@ function CallerList({ node, value, isOpen, enter, present }: CallersSetup) {
       setMakes((before) => before + 1);
     } catch (error) {
       setTrouble(describeFailure(error));
+    } finally {
+      isMaking.current = false;
     }
-    isMaking.current = false;
   };
   const add = () => {
-    const wanted = typed.split("\n").map((line) => line.trim()).filter(Boolean);
+    const wanted = typed
+      .split("\n")
+      .map((line) => line.trim())
+      .filter(Boolean);
     const problem = describeProblem(wanted, rows);
     setTrouble(problem);
     if (problem !== "" || wanted.length === 0) return names.current?.focus();
     void make(wanted, (callers) => {
       const { length } = latest.current;
-      change([...latest.current, ...callers.map((caller, index) => ({ ...caller, key: length + index, isRemoved: false }))]);
+      change([
+        ...latest.current,
+        ...callers.map((caller, index) => ({ ...caller, key: length + index, isRemoved: false })),
+      ]);
       setTyped("");
     });
   };
   const renew = (row: CallerRow) =>
     void make([row.name], ([caller]) => caller && edit(row, { token: caller.token, digest: caller.digest }));
-  const isSought = ({ name, savedName = "" }: CallerRow) => [name, savedName].some((each) => each.toLowerCase().includes(sought.toLowerCase()));
+  // A saved caller stays in sight while it is renamed.
+  const isSought = ({ name, savedName = "" }: CallerRow) =>
+    [name, savedName].some((each) => each.toLowerCase().includes(sought.toLowerCase()));
   const found = rows.filter(isSought);
   const counts = countNames(rows);
+  const isUsable = ({ name }: CallerRow) => isCallerName(name) && counts.get(name.toLowerCase()) === 1;
   return (
     <>
       {rows.length > manyRows && (
-        <input type="search" aria-label={text("tab.filter.text")} placeholder={text("tab.filter.text")} value={sought} onInput={({ currentTarget }) => setSought(currentTarget.value)} />
+        <input
+          type="search"
+          aria-label={text("tab.filter.text")}
+          placeholder={text("tab.filter.text")}
+          value={sought}
+          onInput={({ currentTarget }) => setSought(currentTarget.value)}
+        />
       )}
       {found.length > 0 && (
         <ul>
           {found.slice(0, maxRows).map((row) => (
-            <Row key={row.key} {...{ row, lastUsed, edit, renew }} isWrong={!row.isRemoved && (!isCallerName(row.name) || counts.get(row.name.toLowerCase()) !== 1)} />
+            <Row key={row.key} {...{ row, lastUsed, edit, renew }} isWrong={!row.isRemoved && !isUsable(row)} />
           ))}
         </ul>
       )}
-      {found.length > maxRows && <div class="webhook-trigger-hint">{text("callers.hidden", { count: numberText(found.length - maxRows) })}</div>}
+      {found.length > maxRows && (
+        <div class="webhook-trigger-hint">{text("callers.hidden", { count: numberText(found.length - maxRows) })}</div>
+      )}
       <div class="form-row">
         <label for="webhook-trigger-caller-names">{text("callers.names")}</label>
-        <textarea id="webhook-trigger-caller-names" rows={3} ref={names} value={typed} aria-invalid={trouble !== ""} aria-describedby="webhook-trigger-caller-trouble" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
-        <div class="webhook-trigger-message" id="webhook-trigger-caller-trouble" role="status">{trouble}</div>
+        <textarea
+          id="webhook-trigger-caller-names"
+          rows={3}
+          ref={names}
+          value={typed}
+          aria-invalid={trouble !== ""}
+          aria-describedby="webhook-trigger-caller-trouble"
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+        <div class="webhook-trigger-message" id="webhook-trigger-caller-trouble" role="status">
+          {trouble}
+        </div>
         <span>
-          <Button icon="fa-plus" onClick={add}>{text("callers.add")}</Button>
+          <Button icon="fa-plus" onClick={add}>
+            {text("callers.add")}
+          </Button>
         </span>
       </div>
       <div ref={made} tabIndex={-1}>
@@ -176,7 +203,7 @@ function CallerList({ node, value, isOpen, enter, present }: CallersSetup) {
       </div>
     </>
   );
-} // prettier-ignore
+}
 
 function readRows(value: string): readonly CallerRow[] {
   const parsed = tryParseJson(value);
@@ -198,11 +225,7 @@ function countNames(rows: readonly Pick<CallerRow, "name" | "isRemoved">[]): Rea
 function describeProblem(wanted: readonly string[], rows: readonly CallerRow[]): string {
   const all = [...rows, ...wanted.map((name) => ({ name, isRemoved: false }))];
   if (all.filter(({ isRemoved }) => !isRemoved).length > maxCallers) return text("rules.callers.many");
-  const list = (names: readonly string[]) =>
-    [...new Set(names)]
-      .slice(0, maxNamed)
-      .concat(names.length > maxNamed ? ["…"] : [])
-      .join(", ");
+  const list = (names: readonly string[]) => listNames([...new Set(names)]);
   const broken = wanted.filter((name) => !isCallerName(name));
   if (broken.length > 0) return text("callers.unusable", { names: list(broken) });
   const counts = countNames(all);
@@ -237,18 +260,31 @@ interface RowProps {
 
 function Row({ row, isWrong, lastUsed, edit, renew }: RowProps) {
   const { name, isRemoved } = row;
-  const [newToken, toggle] = [text("callers.renew", { name }), text(isRemoved ? "callers.keep" : "callers.remove", { name })];
+  const newToken = text("callers.renew", { name });
+  const toggle = text(isRemoved ? "callers.keep" : "callers.remove", { name });
   return (
     <li>
-      <input type="text" aria-label={text("label.name")} aria-invalid={isWrong} disabled={isRemoved} value={name} onInput={({ currentTarget }) => edit(row, { name: currentTarget.value })} />
+      <input
+        type="text"
+        aria-label={text("label.name")}
+        aria-invalid={isWrong}
+        disabled={isRemoved}
+        value={name}
+        onInput={({ currentTarget }) => edit(row, { name: currentTarget.value })}
+      />
       <span class="webhook-trigger-hint">
         <Use {...{ row, lastUsed }} />
       </span>
       {!isRemoved && <Button icon="fa-key" aria-label={newToken} title={newToken} onClick={() => renew(row)} />}
-      <Button icon={isRemoved ? "fa-undo" : "fa-trash"} aria-label={toggle} title={toggle} onClick={() => edit(row, { isRemoved: !isRemoved })} />
+      <Button
+        icon={isRemoved ? "fa-undo" : "fa-trash"}
+        aria-label={toggle}
+        title={toggle}
+        onClick={() => edit(row, { isRemoved: !isRemoved })}
+      />
     </li>
   );
-} // prettier-ignore
+}
 
 function Use({ row: { savedName, token, isRemoved }, lastUsed }: Pick<RowProps, "row" | "lastUsed">) {
   if (isRemoved) return text("callers.removed");
@@ -267,15 +303,20 @@ function Use({ row: { savedName, token, isRemoved }, lastUsed }: Pick<RowProps, 
 function Made({ rows, present }: { readonly rows: readonly CallerRow[]; readonly present: CallersSetup["present"] }) {
   if (rows.length === 0) return null;
   const presented = ({ name, token = "" }: CallerRow) => present(name, token);
-  const save = () => saveFile("callers.csv", writeCsv([["name", "token", "header", "URL"], ...rows.map((row) => {
-    const { header, url } = presented(row);
-    return [row.name, row.token ?? "", header, url];
-  })]));
+  const save = () => {
+    const lines = rows.map((row) => {
+      const { header, url } = presented(row);
+      return [row.name, row.token ?? "", header, url];
+    });
+    saveFile("callers.csv", writeCsv([["name", "token", "header", "URL"], ...lines]));
+  };
   return (
     <div class="webhook-trigger-handover" role="group" aria-labelledby="webhook-trigger-caller-tokens">
       <div id="webhook-trigger-caller-tokens">{text("callers.made")}</div>
       <div>{text("callers.seen")}</div>
-      <Button icon="fa-download" onClick={save}>{text("callers.save")}</Button>
+      <Button icon="fa-download" onClick={save}>
+        {text("callers.save")}
+      </Button>
       {rows.slice(-maxShown).map((row) => (
         <div key={row.key} role="group" aria-label={row.name}>
           <div class="webhook-trigger-group">{row.name}</div>
@@ -292,7 +333,7 @@ function Made({ rows, present }: { readonly rows: readonly CallerRow[]; readonly
       {rows.length > maxShown && <div>{text("callers.more", { count: numberText(rows.length - maxShown) })}</div>}
     </div>
   );
-} // prettier-ignore
+}
 
 /** RFC 4180, with the byte-order mark by which Excel knows UTF-8. */
 function writeCsv(lines: readonly (readonly string[])[]): string {

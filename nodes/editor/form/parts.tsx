@@ -109,7 +109,7 @@ export function DocsLink({ href, children }: { readonly href: string; readonly c
   );
 }
 
-/** Whether a section is open, so that what it shows is asked for. */
+/** Whether a section is open: its content is asked for then. */
 export function useOpenSection(name: string): boolean {
   const [isOpen, setOpen] = useState(false);
   useLayoutEffect(() => {

@@ -111,8 +111,9 @@ function Callers(state: FormState) {
 
 function describeCallers({ node, credentials: { callers } }: FormState): readonly string[] {
   if (isEnvironmentValue(callers)) return [callers];
-  const { length } = parseCallers(callers);
-  return [length === 0 ? node._("callers.none") : String(length)];
+  const parsed = parseCallers(callers);
+  const isNone = typeof parsed === "string" || parsed.length === 0;
+  return [isNone ? node._("callers.none") : String(parsed.length)];
 }
 
 // The section *Rotation*.
@@ -315,7 +316,7 @@ function LimitNotes(state: FormState) {
   );
 }
 
-/** What counts by caller is of no use without callers. */
+/** Fields that count by caller are of no use without callers. */
 function showLimits(state: FormState): void {
   const { values, used, credentials } = state;
   for (const field of ["rateLimitBy", "alertPerCaller"] as const) {
