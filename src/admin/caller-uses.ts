@@ -125,7 +125,7 @@ export class CallerUses {
   }
 }
 
-/** Nothing of what is damaged. The clock may have been set back meanwhile. */
+/** Leaves out damaged parts. The clock may have been set back meanwhile. */
 function parseUses(json: string): Map<string, readonly CallerUse[]> {
   const all = tryParseJson(json);
   const now = Date.now();

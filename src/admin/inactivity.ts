@@ -86,7 +86,10 @@ export class Inactivity {
     this.stop(node);
     this.#watches.delete(node);
     if (hours === 0) return;
-    const watch: SilenceWatch = { node, hours, isPerCaller, store, isOpen: true, isSilent, silentUses: new Set(), storedAt }; // prettier-ignore
+    const watch: SilenceWatch = {
+      ...{ node, hours, isPerCaller, store, storedAt },
+      ...{ isOpen: true, isSilent, silentUses: new Set() },
+    };
     // The number of hours may have changed with the deploy, and so may the callers.
     watch.isSilent &&= this.#timeLeft(watch) <= 0;
     for (const [, use] of this.#listUses(watch)) {
@@ -198,7 +201,8 @@ export class Inactivity {
     );
     if (left === Infinity) return;
     // `setTimeout` takes whole milliseconds.
-    watch.timer = setTimeout(() => void this.#check(watch), Math.min(Math.max(Math.ceil(left), 1), maxTimeoutMs)).unref(); // prettier-ignore
+    const wait = Math.min(Math.max(Math.ceil(left), 1), maxTimeoutMs);
+    watch.timer = setTimeout(() => void this.#check(watch), wait).unref();
   }
 }
 

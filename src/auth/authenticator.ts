@@ -4,7 +4,7 @@ import type { DecodedBody } from "../request/decode";
 import type { RequestHead } from "../request/head";
 import { Problem, type Reason } from "../request/problem";
 import type { CredentialPlace } from "../request/request-info";
-import { CallerTokens } from "./caller-tokens";
+import { noCallers } from "./caller-tokens";
 import type { OutgoingRequest } from "./outgoing";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
@@ -32,12 +32,7 @@ export abstract class Authenticator implements CredentialPlace {
   protected readonly testCredentials: NodeTestCredentials;
 
   /** @param secrets without meaning where they are empty */
-  constructor(
-    facts: Facts,
-    secrets: readonly string[],
-    testCredentials: NodeTestCredentials,
-    callers = new CallerTokens([]),
-  ) {
+  constructor(facts: Facts, secrets: readonly string[], testCredentials: NodeTestCredentials, callers = noCallers) {
     const { missing, handshakeMethods = [], scheme, fields = [], hidden = [testField], parameter } = facts;
     this.missing = missing;
     this.handshakeMethods = handshakeMethods;

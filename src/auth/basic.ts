@@ -82,8 +82,8 @@ export class BasicAuthenticator extends Authenticator {
     }
     const [user, password] = splitPair(pair, pair.indexOf(":"));
     const [name, token] = splitPair(pair, pair.lastIndexOf(":"));
-    const isBlank = this.#authenticate(`${user}:${password.trim()}`) ?? this.#authenticate(`${name}:${token.trim()}`);
-    if (isBlank) return { key: "basic.blank", values: {} };
+    const trimmed = this.#authenticate(`${user}:${password.trim()}`) ?? this.#authenticate(`${name}:${token.trim()}`);
+    if (trimmed) return { key: "basic.blank", values: {} };
     if (this.#first && user === this.#user) return { key: "basic.password", values: {} };
     if (this.#callers.find(token.trim()) !== undefined) return { key: "basic.callerName", values: {} };
     return { key: this.#callers.size === 0 ? "basic.user" : "callerUnknown", values: {} };

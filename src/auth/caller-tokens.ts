@@ -10,7 +10,7 @@ const words = new RegExp(`[A-Za-z0-9_-]{${tokenLength},}`, "g");
 /** Parts that may be the name of a caller and its token in base64 (RFC 7617), which proxies repeat in other header fields. */
 const pairs = /[A-Za-z0-9+/]{56,}={0,2}/g;
 
-/** From the first character to before the last one. */
+/** The indexes of the first character, and of the one behind the last. */
 type Range = readonly [start: number, end: number];
 
 /** The callers of an endpoint, by the digests of their tokens. */
@@ -26,8 +26,8 @@ export class CallerTokens {
   }
 
   /**
-   * Finds the name of the caller whose token this is. The time that it takes depends on the digest of what was presented, which
-   * reveals nothing of a token.
+   * Finds the name of the caller whose token this is. Its time depends on the digest of the presented text, which reveals
+   * nothing of a token.
    *
    * @param digest of the presented text, where it is known
    */
@@ -69,3 +69,5 @@ export class CallerTokens {
     return text[colon] === ":" && this.find(text.slice(colon + 1)) !== undefined ? [[0, pair.length]] : [];
   }
 }
+
+export const noCallers = new CallerTokens([]);

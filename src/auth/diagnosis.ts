@@ -6,7 +6,7 @@ import { isDeeperThan, type Json, parseJson } from "../request/json";
 import { Problem, type Reason } from "../request/problem";
 import type { Explanation, RefusalReason, RefusedRequestFacts } from "./authenticator";
 import { tokenLength } from "../config/fields";
-import { CallerTokens } from "./caller-tokens";
+import { type CallerTokens, noCallers } from "./caller-tokens";
 import { digest, isSame } from "./digest";
 import { coversBody, type Scheme, signsUrl, type Source } from "./senders/sender";
 import { type SenderId, senderIds, senders, shortName } from "./senders/table";
@@ -60,18 +60,13 @@ export function explainToken(
   tokens: readonly string[],
   expected: Source,
   head: RequestHead,
-  callers = new CallerTokens([]),
+  callers = noCallers,
 ): Explanation {
   const looksLike = recognise(head.rawHeaders);
   return { reasons: findToken(tokens, expected, head, callers), ...(looksLike && { looksLike }) };
 }
 
-function findToken(
-  given: readonly string[],
-  expected: Source,
-  head: RequestHead,
-  callers = new CallerTokens([]),
-): Reason[] {
+function findToken(given: readonly string[], expected: Source, head: RequestHead, callers: CallerTokens): Reason[] {
   const tokens = given.filter((token) => token !== "");
   const lengths = [...tokens.map(({ length }) => length), ...(callers.size > 0 ? [tokenLength] : [])];
   const accepted = tokens.map((token) => digest(token));
@@ -94,6 +89,7 @@ function findToken(
   }
   if (!lengths.includes(text.length))
     return [{ key: "tokenLength", values: { length: text.length, expected: length } }];
+  // A repeated one may be right.
   return callers.size > 0 && repeated.length === 0 ? [{ key: "callerUnknown", values: {} }] : [];
 }
 
@@ -182,7 +178,7 @@ export function explainSignature(setup: SignatureSetup, refused: RefusedRequestF
   const [field] = setup.scheme.sig.headers;
   if (setup.scheme.alg === "token" && field !== undefined) {
     const { first, second = "" } = setup.secrets;
-    reasons.push(...findToken([first, second], `header:${field}`, head));
+    reasons.push(...findToken([first, second], `header:${field}`, head, noCallers));
   }
   if (looksLike) reasons.push({ key: "otherSender", values: { sender: shortName(looksLike) } });
   if (reasons.length === 0) reasons.push(toReason(why));

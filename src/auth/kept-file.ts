@@ -1,4 +1,4 @@
-// A small file in Node-RED's user directory, for what is useful after a restart and no loss where it is gone.
+// A small file in Node-RED's user directory: its content is useful after a restart, and no loss where it is gone.
 
 import { readFileSync, statSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";

@@ -1,7 +1,7 @@
 // Redacts secrets in messages, logs, shown deliveries and the admin API.
 
 import { tokenLength } from "../config/fields";
-import { CallerTokens } from "./caller-tokens";
+import { type CallerTokens, noCallers } from "./caller-tokens";
 import { mask } from "./present";
 import { senders } from "./senders/table";
 import type { NodeTestCredentials } from "./test-credentials";
@@ -35,7 +35,7 @@ export class Redactor {
   constructor(
     secrets: readonly string[],
     temporary: Pick<NodeTestCredentials, "tokens"> = { tokens: () => [] },
-    callers = new CallerTokens([]),
+    callers = noCallers,
   ) {
     this.#secrets = secrets;
     this.#temporary = temporary;

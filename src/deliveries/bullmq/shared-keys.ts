@@ -309,7 +309,7 @@ redis.call("PEXPIRE", KEYS[1], ARGV[2])`;
 export class SharedCallerUses implements SharedUses {
   readonly #client: RedisClient;
   readonly #root: string;
-  /** What the others do not know yet, by nodes and keys. */
+  /** Uses that the others do not know yet, by nodes and keys. */
   readonly #news = new Map<string, Map<string, number>>();
   #timer: NodeJS.Timeout | undefined;
 
