@@ -70,8 +70,8 @@ export class BasicAuthenticator extends Authenticator {
   }
 
   explain({ head }: RefusedRequestFacts): Explanation {
-    const [presented] = fieldValues(head.rawHeaders, "authorization");
-    if (presented === undefined) return { reasons: [] };
+    const [presented, ...repeated] = fieldValues(head.rawHeaders, "authorization");
+    if (presented === undefined || repeated.length > 0) return { reasons: [] };
     return { reasons: [this.#explain(presented)] };
   }
 

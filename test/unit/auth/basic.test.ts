@@ -24,8 +24,8 @@ function judge(...values: string[]): string {
   return result instanceof Problem ? result.name : (result as Authenticated).credential;
 }
 
-function explain(value: string, by = authenticator): string[] {
-  const head = { method: "POST", rawHeaders: ["Authorization", value], search: "" };
+function explain(value: string, by = authenticator, more: readonly string[] = []): string[] {
+  const head = { method: "POST", rawHeaders: ["Authorization", value, ...more], search: "" };
   return by.explain({ head, at: 0 }).reasons.map(({ key }) => key);
 }
 
@@ -87,7 +87,9 @@ describe("Basic authentication", () => {
 
   it("refuses a missing and a repeated field", () => {
     judge().should.equal("passwordMissing");
-    judge(encode("sensor:another-password"), encode("sensor:another-password")).should.equal("passwordInvalid");
+    const right = encode("sensor:another-password");
+    judge(right, right).should.equal("passwordInvalid");
+    explain(right, authenticator, ["Authorization", right]).should.eql([]);
   });
 
   it("redacts passwords, plain and encoded", () => {
