@@ -13,6 +13,24 @@ const pairs = /[A-Za-z0-9+/]{56,}={0,2}/g;
 /** The indexes of the first character, and of the one behind the last. */
 type Range = readonly [start: number, end: number];
 
+/** By its code: whether a character may stand in a token, or in base64. */
+const isOfWord = Array.from({ length: 128 }, (_, code) => /[\w+/-]/.test(String.fromCharCode(code)));
+
+/**
+ * Finds the parts of a text that have as many such characters as a token, or more. Hardly a text has one: looking at one
+ * character of as many is enough, and takes a fraction of the time of a pattern.
+ */
+function* findLongWords(text: string): Generator<Range> {
+  for (let at = tokenLength - 1; at < text.length; at += tokenLength) {
+    if (!isOfWord[text.charCodeAt(at)]) continue;
+    let [start, end] = [at, at + 1];
+    while (isOfWord[text.charCodeAt(start - 1)]) start--;
+    while (isOfWord[text.charCodeAt(end)]) end++;
+    if (end - start >= tokenLength) yield [start, end];
+    at = end;
+  }
+}
+
 /** The callers of an endpoint, by the digests of their tokens. */
 export class CallerTokens {
   readonly #names: ReadonlyMap<string, string>;
@@ -40,33 +58,39 @@ export class CallerTokens {
   findIn(text: string, max = Infinity): Range[] {
     const found: Range[] = [];
     if (this.size === 0) return found;
-    for (const pattern of [words, pairs]) {
-      let left = max;
-      for (const { 0: part, index } of text.matchAll(pattern)) {
-        const ranges = pattern === words ? this.#findInWord(part) : this.#findInPair(part);
-        found.push(...ranges.map(([start, end]): Range => [index + start, index + end]));
-        if ((left -= ranges.length) <= 0) break;
-      }
+    for (const [from, to] of findLongWords(text)) {
+      // With what base64 may end with.
+      const part = text.slice(from, to + 2);
+      const add = ([start, end]: Range) => found.push([from + start, from + end]);
+      for (const { 0: word, index } of part.matchAll(words)) this.#findInWord(word, index).forEach(add);
+      for (const { 0: pair, index } of part.matchAll(pairs)) this.#findInPair(pair, index).forEach(add);
+      if (found.length >= max) break;
     }
     return found.sort(([one], [other]) => one - other).slice(0, max);
   }
 
   replaceIn(text: string, mark: string): string {
-    const replace = (left: string, [start, end]: Range) => left.slice(0, start) + mark + left.slice(end);
-    return this.findIn(text).reduceRight(replace, text);
+    const parts: string[] = [];
+    let from = 0;
+    for (const [start, end] of this.findIn(text)) {
+      parts.push(text.slice(from, start), mark);
+      from = end;
+    }
+    return parts.length === 0 ? text : parts.join("") + text.slice(from);
   }
 
   /** At its beginning or end, such as in `%20` and a token. */
-  #findInWord(word: string): Range[] {
+  #findInWord(word: string, index: number): Range[] {
     return [...new Set([0, word.length - tokenLength])]
       .filter((start) => this.find(word.slice(start, start + tokenLength)) !== undefined)
-      .map((start) => [start, start + tokenLength]);
+      .map((start) => [index + start, index + start + tokenLength]);
   }
 
-  #findInPair(pair: string): Range[] {
+  #findInPair(pair: string, index: number): Range[] {
     const text = Buffer.from(pair, "base64").toString("latin1");
     const colon = text.length - tokenLength - 1;
-    return text[colon] === ":" && this.find(text.slice(colon + 1)) !== undefined ? [[0, pair.length]] : [];
+    const isKnown = text[colon] === ":" && this.find(text.slice(colon + 1)) !== undefined;
+    return isKnown ? [[index, index + pair.length]] : [];
   }
 }
 

@@ -9,7 +9,7 @@ import { Redactor } from "../../src/auth/redactor";
 import { TestCredentials } from "../../src/auth/test-credentials";
 import { TokenAuthenticator } from "../../src/auth/token";
 import { parseCallers } from "../../src/config/callers";
-import { callerMethods, callers, presentations } from "../harness/callers";
+import { callerMethods, callers, callerToken, presentations } from "../harness/callers";
 import { shouldGrowEvenly } from "../harness/cost";
 import { token } from "../harness/flow";
 import { hostileTexts } from "../harness/hostile";
@@ -132,7 +132,8 @@ describe("a thousand callers", () => {
       should(countDigests(() => all.redact(text))).eql(countDigests(() => one.redact(text)));
       should(countDigests(() => all.findIn(Buffer.from(text)))).eql(countDigests(() => one.findIn(Buffer.from(text))));
     }
-    for (const piece of ["x", `${"x".repeat(39)} `, `${"x".repeat(40)} `, "-", "%20", "\\u0022"]) {
+    const present = `${callerToken("caller 7")} `;
+    for (const piece of [present, "x", `${"x".repeat(39)} `, `${"x".repeat(40)} `, "-", "%20", "\\u0022"]) {
       await shouldGrowEvenly((size) => void all.redact(piece.repeat(size / piece.length)), 400_000);
     }
   });
