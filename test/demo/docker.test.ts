@@ -1,13 +1,17 @@
+import { execFileSync } from "node:child_process";
+import { hash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
 import { parse } from "yaml";
+import { callerToken, parseCallers } from "../../src/config/callers";
 import { clientPackages, sqliteIsHere } from "../../src/config/stores";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { Instances } from "../harness/instances";
 import { nginxIsHere } from "../harness/nginx";
 import { NodeRed } from "../harness/node-red";
+import { Page } from "../harness/pages";
 import { packageName, root, temporaryFolder } from "../harness/package";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 import { serverIsHere } from "../harness/valkey";
@@ -56,6 +60,14 @@ describe("the files in docs/docker", () => {
     should(several?.build).eql({ context: ".", args: { STORE: clientPackages } });
     const [mounted = ""] = nginx?.volumes ?? [];
     existsSync(join(folder, mounted.split(":")[0] ?? "")).should.be.true();
+  });
+
+  it("come with lines that make the token of a caller, and its object for a list", () => {
+    const made = execFileSync("sh", ["-c", new Page("docker.md").block("sh", "name=")], { encoding: "utf8" });
+    const [token = "", caller = ""] = made.split("\n");
+    const list = parseCallers(`[${caller}]`);
+    should(list).eql([{ name: "door 1", digest: hash("sha256", token) }]);
+    should(token).match(callerToken);
   });
 
   if (sqliteIsHere()) {
