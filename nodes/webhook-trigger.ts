@@ -26,7 +26,7 @@ import {
 import { isAdminPath } from "../src/config/paths";
 import { getApiMaxBytes, getMiddleware, getRoots, getSettings, isMiddlewareBroken } from "../src/config/node-red";
 import { readOwnSettings } from "../src/config/own-settings";
-import { parseConfig, type WebhookConfig } from "../src/config/parse";
+import { listCallers, parseConfig, type WebhookConfig } from "../src/config/parse";
 import { permissions } from "../src/config/permissions";
 import { getErrorMessage } from "../src/config/values";
 import { MemoryDuplicates } from "../src/deliveries/duplicates";
@@ -238,9 +238,8 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const guarded = findGuarded(config, authenticator, getSettings(RED).httpNodeAuth);
   if (guarded !== undefined) node.warn(RED._(guarded));
   whole.health.running = endpoint;
-  if ("callers" in config.access) {
-    observers.callerUses.open(node.id, config.access.callers, stores.durableQueueOf(config.guaranteed)?.callerUses);
-  }
+  const sharedUses = stores.durableQueueOf(config.guaranteed)?.callerUses;
+  observers.callerUses.open(node.id, listCallers(config.access), sharedUses);
   checkNode(node);
   completion.watchErrors(node);
   const leave = flow && stores.process(node.id, flow);

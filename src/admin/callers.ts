@@ -3,6 +3,7 @@
 import type { NodeAPI } from "node-red";
 import { digest, makeToken } from "../auth/digest";
 import { type Caller, isCallerName, maxCallers } from "../config/callers";
+import { listCallers } from "../config/parse";
 import { isObject } from "../config/values";
 import type { Observers } from "./observers";
 import { addRoute, BadRequest, notFound } from "./routes";
@@ -17,10 +18,9 @@ export function serveCallers(RED: NodeAPI, { nodes, callerUses }: Observers): vo
   addRoute(RED, "get", ":id/callers", async ({ params: { id } }) => {
     const { running } = nodes.get(id) ?? {};
     if (!running) return notFound;
-    const { access } = running.config;
     await callerUses.refresh(id);
     const uses = callerUses.of(id);
-    const callers = "callers" in access ? access.callers : [];
+    const callers = listCallers(running.config.access);
     return { body: { callers: callers.map(({ name }) => ({ name, lastUsedAt: uses.get(name)?.lastUsedAt ?? null })) } };
   });
 }

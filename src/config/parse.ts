@@ -125,6 +125,10 @@ export function hasTwoCredentials(access: WebhookConfig["access"]): boolean {
   return access.method === "basic" && access.secondPassword !== "";
 }
 
+export function listCallers(access: WebhookConfig["access"]): readonly Caller[] {
+  return "callers" in access ? access.callers : [];
+}
+
 /** What a configuration depends on beside its own fields. */
 interface ConfigContext {
   roots: Roots;
@@ -152,6 +156,7 @@ export function parseConfig(
   if (isAdminPath(path, host.roots)) return { rule: "relativePath.admin", value: "" };
   const access = parseAccess(saved, credentials, composePublicUrl(path, host.roots.node, host.baseUrl));
   if ("rule" in access) return access;
+  const hasCallers = listCallers(access).length > 0;
   // What was stored before is started at the usual pace.
   const paced = isTrue(saved.guaranteed) ? saved : defaults;
   const { duplicateKey: key } = saved;
@@ -170,8 +175,8 @@ export function parseConfig(
         ? { key, keptForMs: Number(saved.duplicateWindow) * 3_600_000 }
         : undefined,
     allowFrom: parseBlocks(saved.allowFrom) ?? [],
-    rateLimitBy: saved.rateLimitBy === "caller" ? "caller" : "address",
-    alertPerCaller: isTrue(saved.alertPerCaller),
+    rateLimitBy: hasCallers && saved.rateLimitBy === "caller" ? "caller" : "address",
+    alertPerCaller: hasCallers && isTrue(saved.alertPerCaller),
     pace: {
       attempts: Number(paced.attempts),
       backoffFirstMs: Number(paced.backoffFirst) * 1000,

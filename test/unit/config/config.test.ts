@@ -61,6 +61,15 @@ describe("parseConfig", () => {
     }
   });
 
+  it("counts by caller, and watches each, only where there are callers", () => {
+    const byCaller = { rateLimitBy: "caller", alertPerCaller: true };
+    const byAddress = { rateLimitBy: "address", alertPerCaller: false };
+    const callers = JSON.stringify([caller("door")]);
+    parse({ ...byCaller, callers }).should.containEql(byCaller);
+    parse(byCaller).should.containEql(byAddress);
+    parse({ ...byCaller, callers, ...jwt }).should.containEql(byAddress);
+  });
+
   describe("normalises the relative path", () => {
     for (const [given, path] of [
       ["hook", "/hook"],
