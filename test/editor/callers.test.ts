@@ -3,7 +3,7 @@ import should from "should";
 import { catalogText } from "../harness/browser";
 import { paste } from "../harness/curl";
 import { bearer, tab, token, webhook } from "../harness/flow";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { useEditor } from "../harness/stage";
 
 const names = Array.from({ length: 10 }, (_, index) => `Tür ${index + 1}`);
@@ -85,6 +85,7 @@ describe("the section Callers of the form", () => {
     lines.map(([name]) => name).should.eql(names);
     await editor().enter({ token: "" });
     (await editor().message("token").innerText()).should.equal("");
+    (await section().locator(".webhook-trigger-group", { hasText: "Tür 10" }).isVisible()).should.be.true();
     (await editor().hint("token").innerText()).should.equal(text("only"));
     const placeholder = catalogText("testRequest.placeholder");
     (await editor().note("yours").innerText()).trim().should.equal(catalogText("handover.callers", { placeholder }));
@@ -120,7 +121,8 @@ describe("the section Callers of the form", () => {
     (await row(13).locator("span").innerText()).trim().should.equal(text("unused"));
     await button(text("remove", { name: "eleven" })).click();
     await row(10).getByText(text("removed")).waitFor();
-    await row(11).locator("input").fill("renamed");
+    await row(11).locator("input").fill("renamed ");
+    (await editor().message("callers").innerText()).should.equal("");
     await button(text("renew", { name: "thirteen" })).click();
     const [renewed = ""] = (await saveFile()).lines.map(([, given]) => given);
     await button(text("remove", { name: "fourteen" })).click();
@@ -261,6 +263,12 @@ describe("the section Callers of the form", () => {
     await open("doors");
     await row(0).locator("time").waitFor();
     asked.should.containEql("/webhook-trigger/doors/callers").and.not.containEql("/webhook-trigger/inner/callers");
+  });
+
+  it("makes tokens that a spreadsheet takes for no formula", async () => {
+    const { json } = await command(nodeRed().admin("/webhook-trigger/callers"), { names: known(1000).map(({ name }) => name) });
+    const tokens = (json.callers as { token: string }[]).map((made) => made.token);
+    tokens.filter((made) => !/^[A-Za-z0-9_][\w-]{39}$/.test(made)).should.eql([]);
   });
 
   it("has a search for many callers", async () => {

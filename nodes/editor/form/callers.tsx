@@ -260,6 +260,12 @@ interface RowProps {
 
 function Row({ row, isWrong, lastUsed, edit, renew }: RowProps) {
   const { name, isRemoved } = row;
+  // A space between two words is at the end while it is typed.
+  const [typed, setTyped] = useState(name);
+  const rename = (given: string) => {
+    setTyped(given);
+    edit(row, { name: given.trim() });
+  };
   const newToken = text("callers.renew", { name });
   const toggle = text(isRemoved ? "callers.keep" : "callers.remove", { name });
   return (
@@ -269,8 +275,8 @@ function Row({ row, isWrong, lastUsed, edit, renew }: RowProps) {
         aria-label={text("label.name")}
         aria-invalid={isWrong}
         disabled={isRemoved}
-        value={name}
-        onInput={({ currentTarget }) => edit(row, { name: currentTarget.value })}
+        value={typed}
+        onInput={({ currentTarget }) => rename(currentTarget.value)}
       />
       <span class="webhook-trigger-hint">
         <Use {...{ row, lastUsed }} />

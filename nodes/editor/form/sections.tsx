@@ -355,7 +355,7 @@ function showGuaranteed(state: FormState): void {
   const seconds = isTrue(values.guaranteed) ? sumBackoffs(values) : 0;
   const span = seconds > 0 ? node._("guaranteed.span", { time: formatDuration(seconds) }) : "";
   updateText($("#webhook-trigger-guaranteed-span"), span);
-  showElement($(".webhook-trigger-group"), used.has("attempts"));
+  showElement($("#webhook-trigger-section-guaranteed .webhook-trigger-group"), used.has("attempts"));
 }
 
 /** What guaranteed delivery promises, and asks of the flow; or what it needs where nothing can be stored. */
