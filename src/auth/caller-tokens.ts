@@ -17,7 +17,7 @@ type Range = readonly [start: number, end: number];
 const isOfWord = Array.from({ length: 128 }, (_, code) => /[\w+/-]/.test(String.fromCharCode(code)));
 
 /**
- * Finds the parts of a text that have as many such characters as a token, or more. Hardly a text has one: looking at one
+ * Finds the parts of a text that have as many such characters as a token, or more. Few texts have one: looking at one
  * character of as many is enough, and takes a fraction of the time of a pattern.
  */
 function* findLongWords(text: string): Generator<Range> {
@@ -59,7 +59,7 @@ export class CallerTokens {
     const found: Range[] = [];
     if (this.size === 0) return found;
     for (const [from, to] of findLongWords(text)) {
-      // With what base64 may end with.
+      // With the padding of base64.
       const part = text.slice(from, to + 2);
       const add = ([start, end]: Range) => found.push([from + start, from + end]);
       for (const { 0: word, index } of part.matchAll(words)) this.#findInWord(word, index).forEach(add);

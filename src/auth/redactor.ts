@@ -62,7 +62,7 @@ export class Redactor {
     const { inBody } = this.#currentPatterns();
     const text = inBody || this.#callers.size > 0 ? body.toString("latin1") : "";
     const ranges: ByteRange[] = [];
-    // Hardly a body has one.
+    // Few bodies have one, and `search` is faster.
     const isThere = inBody !== undefined && text.search(inBody) !== -1;
     for (const { 0: secret, index } of isThere ? text.matchAll(inBody) : []) {
       ranges.push([index, index + secret.length]);
