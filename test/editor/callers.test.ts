@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import should from "should";
 import { catalogText } from "../harness/browser";
+import { callers, callerToken } from "../harness/callers";
 import { paste } from "../harness/curl";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { command, send } from "../harness/http";
@@ -10,7 +11,10 @@ const names = Array.from({ length: 10 }, (_, index) => `Tür ${index + 1}`);
 const known = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `sensor ${index}`, digest: index.toString(16).padStart(64, "0") })); // prettier-ignore
 /** As it may be written by hand. */
 const written = ` ${JSON.stringify(known(2), null, 1)}\n`;
-const basic = { verificationMethod: "basic", credentials: { user: "own", password: "password" } };
+const basic = (more: object = {}) => ({
+  verificationMethod: "basic",
+  credentials: { user: "own", password: "password", ...more },
+});
 
 describe("the section Callers of the form", () => {
   const flow = [
@@ -19,7 +23,10 @@ describe("the section Callers of the form", () => {
     ...tab(
     webhook("doors", "/doors"),
     webhook("query", "/query", { verificationMethod: "query", queryParameter: "a key", credentials: {} }),
-    webhook("basic", "/basic", basic),
+    webhook("basic", "/basic", basic()),
+    webhook("counting", "/counting", basic(callers("door"))),
+    webhook("used", "/used", { credentials: callers("stolen", "moved", "lost", "other") }),
+    webhook("listed", "/listed", { credentials: callers("door") }),
     webhook("written", "/written", { credentials: { token, callers: written } }),
     webhook("many", "/many", { credentials: { callers: JSON.stringify(known(1000)) } }),
     webhook("damaged", "/damaged", { credentials: { token, callers: JSON.stringify([{ name: "door", digest: token }]) } }),
@@ -108,33 +115,29 @@ describe("the section Callers of the form", () => {
   });
 
   it("says when each was used, removes one, renames one and makes a new token for one, which changes no other", async () => {
-    const url = nodeRed().node("/doors");
-    await open("doors");
-    await add("eleven", "twelve", "thirteen", "fourteen");
-    const { lines } = await saveFile();
-    const [eleven = "", twelve = "", thirteen = "", fourteen = ""] = lines.map(([, given]) => given);
-    await deploy();
-    (await statusOf(url, asBearer(eleven))).should.equal(200);
-    await open("doors");
-    await row(10).locator("time").waitFor();
-    should(await row(10).locator("time").getAttribute("title")).containEql(String(new Date().getFullYear()));
-    (await row(13).locator("span").innerText()).trim().should.equal(text("unused"));
-    await button(text("remove", { name: "eleven" })).click();
-    await row(10).getByText(text("removed")).waitFor();
-    await row(11).locator("input").fill("renamed ");
+    const url = nodeRed().node("/used");
+    const [stolen, moved, lost, other] = ["stolen", "moved", "lost", "other"].map(callerToken) as [string, string, string, string];
+    (await statusOf(url, asBearer(stolen))).should.equal(200);
+    await open("used");
+    await row(0).locator("time").waitFor();
+    should(await row(0).locator("time").getAttribute("title")).containEql(String(new Date().getFullYear()));
+    (await row(1).locator("span").innerText()).trim().should.equal(text("unused"));
+    await button(text("remove", { name: "stolen" })).click();
+    await row(0).getByText(text("removed")).waitFor();
+    await row(1).locator("input").fill("renamed ");
     (await editor().message("callers").innerText()).should.equal("");
-    await button(text("renew", { name: "thirteen" })).click();
+    await button(text("renew", { name: "lost" })).click();
     const [renewed = ""] = (await saveFile()).lines.map(([, given]) => given);
-    await button(text("remove", { name: "fourteen" })).click();
-    await button(text("keep", { name: "fourteen" })).click();
-    (await statusOf(url, asBearer(eleven))).should.equal(200);
+    await button(text("remove", { name: "other" })).click();
+    await button(text("keep", { name: "other" })).click();
+    (await statusOf(url, asBearer(stolen))).should.equal(200);
     await deploy();
-    for (const given of [eleven, thirteen]) (await statusOf(url, asBearer(given))).should.equal(401);
-    for (const [given, name] of [[twelve, "renamed"], [renewed, "thirteen"], [fourteen, "fourteen"]] as const) {
+    for (const given of [stolen, lost]) (await statusOf(url, asBearer(given))).should.equal(401);
+    for (const [given, name] of [[moved, "renamed"], [renewed, "lost"], [other, "other"]] as const) {
       should(await callerOf(url, asBearer(given))).equal(name);
     }
-    await open("doors");
-    (await rows().count()).should.equal(13);
+    await open("used");
+    (await rows().count()).should.equal(3);
   });
 
   it("is used by keyboard alone", async () => {
@@ -243,16 +246,15 @@ describe("the section Callers of the form", () => {
     await editor().part("caller-names").waitFor();
     (await editor().hint("token").innerText()).should.equal(catalogText("token.lost"));
     await editor().cancel();
-    await open("query");
-    await rows().first().waitFor();
+    await open("listed");
     (await button(text("byVariable")).isVisible()).should.be.false();
-    await button(text("remove", { name: "one" })).click();
+    await button(text("remove", { name: "door" })).click();
     await button(text("byVariable")).click();
     await variable().fill("OTHER");
     (await editor().message("callers").innerText()).should.equal(catalogText("rules.callers.format"));
     await variable().fill("${OTHER}");
     await editor().done();
-    should(await editor().saved("query", "credentials")).have.property("callers", "${OTHER}");
+    should(await editor().saved("listed", "credentials")).have.property("callers", "${OTHER}");
   });
 
   it("does not ask when callers of a subflow were used, whose instances have other ids", async () => {
@@ -260,9 +262,9 @@ describe("the section Callers of the form", () => {
     editor().page.on("request", (request) => asked.push(new URL(request.url()).pathname));
     await open("inner");
     await editor().cancel();
-    await open("doors");
-    await row(0).locator("time").waitFor();
-    asked.should.containEql("/webhook-trigger/doors/callers").and.not.containEql("/webhook-trigger/inner/callers");
+    await open("many");
+    await row(0).getByText(text("unused")).waitFor();
+    asked.should.containEql("/webhook-trigger/many/callers").and.not.containEql("/webhook-trigger/inner/callers");
   });
 
   it("makes tokens that a spreadsheet takes for no formula", async () => {
@@ -285,14 +287,14 @@ describe("the section Callers of the form", () => {
     await editor().edit("signed");
     (await section().isVisible()).should.be.false();
     await editor().cancel();
-    await editor().edit("basic");
+    await editor().edit("counting");
     for (const field of ["rateLimitBy", "alertPerCaller"] as const) {
       (await editor().input(field).isVisible()).should.be.true();
       await editor().enter({ verificationMethod: "jwt" });
       (await editor().input(field).isVisible()).should.be.false();
       await editor().enter({ verificationMethod: "basic" });
     }
-    await button(text("remove", { name: "Zoë: 1" })).click();
+    await button(text("remove", { name: "door" })).click();
     (await editor().input("alertPerCaller").isVisible()).should.be.false();
   });
 }); // prettier-ignore
