@@ -331,7 +331,7 @@ export class SharedCallerUses implements SharedUses {
     return uses;
   }
 
-  /** Tells the others now; while the server is away, as soon as it is back. Never rejects. */
+  /** Tells the others now, or once the server is back. Never rejects: if it fails on the way, the next use is told. */
   async tell(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
