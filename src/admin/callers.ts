@@ -2,7 +2,7 @@
 
 import type { NodeAPI } from "node-red";
 import { digest, makeToken } from "../auth/digest";
-import { type Caller, isCallerName, maxCallers } from "../config/callers";
+import { type Caller, hasTwice, isCallerName, maxCallers } from "../config/callers";
 import { listCallers } from "../config/parse";
 import { isObject } from "../config/values";
 import type { Observers } from "./observers";
@@ -42,7 +42,6 @@ function makeCallerToken(): string {
 function readNames(body: unknown): readonly string[] {
   const { names } = isObject(body) ? body : {};
   const isValid = Array.isArray(names) && names.length > 0 && names.length <= maxCallers && names.every(isCallerName);
-  if (!isValid) throw new BadRequest("names");
-  if (new Set(names.map((name) => name.toLowerCase())).size < names.length) throw new BadRequest("names");
+  if (!isValid || hasTwice(names)) throw new BadRequest("names");
   return names;
 }

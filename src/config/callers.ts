@@ -32,8 +32,13 @@ export function parseCallers(saved: unknown): readonly Caller[] | CallersRule {
     if (typeof digest !== "string" || !/^[0-9a-f]{64}$/.test(digest)) return "callers.digest";
     callers.push({ name, digest });
   }
-  const unique = (key: (caller: Caller) => string) => new Set(callers.map(key)).size === callers.length;
-  return unique(({ name }) => name.toLowerCase()) && unique(({ digest }) => digest) ? callers : "callers.twice";
+  const isTwice = hasTwice(callers.map(({ name }) => name)) || hasTwice(callers.map(({ digest }) => digest));
+  return isTwice ? "callers.twice" : callers;
+}
+
+/** Whether a text comes twice, in any letter case. */
+export function hasTwice(texts: readonly string[]): boolean {
+  return new Set(texts.map((each) => each.toLowerCase())).size < texts.length;
 }
 
 /** Names are seen in logs and lists: they have no control characters, no half characters, and no blanks around them. */
