@@ -27,6 +27,7 @@ describe("the section Callers of the form", () => {
     webhook("counting", "/counting", basic(callers("door"))),
     webhook("used", "/used", { credentials: callers("stolen", "moved", "lost", "other") }),
     webhook("listed", "/listed", { credentials: callers("door") }),
+    webhook("kept", "/kept", { credentials: callers("gate") }),
     webhook("written", "/written", { credentials: { token, callers: written } }),
     webhook("many", "/many", { credentials: { callers: JSON.stringify(known(1000)) } }),
     webhook("damaged", "/damaged", { credentials: { token, callers: JSON.stringify([{ name: "door", digest: token }]) } }),
@@ -59,11 +60,10 @@ describe("the section Callers of the form", () => {
     const saved = editor().page.waitForEvent("download");
     await button(text("save")).click();
     const download = await saved;
-    download.suggestedFilename().should.equal("callers.csv");
+    download.suggestedFilename().should.match(/^callers-(doors|used|basic|kept)\.csv$/);
     const content = await readFile(await download.path(), "utf8");
     const [heading = "", ...lines] = content.split("\r\n").slice(0, -1);
-    heading.replace("\uFEFF", "").should.equal("name,token,header,URL");
-    return { content, lines: lines.map((line) => line.split(",") as [string, string, string, string]) };
+    return { content, heading: heading.replace("\uFEFF", ""), lines: lines.map((line) => line.split(",") as [string, string, string, string]) };
   };
   const deploy = async () => {
     await editor().done();
@@ -86,7 +86,8 @@ describe("the section Callers of the form", () => {
     await rows().nth(9).waitFor();
     (await editor().state("callers").innerText()).should.equal("10");
     (await rows().locator("span").first().innerText()).trim().should.equal(text("undeployed"));
-    const { content, lines } = await saveFile();
+    const { content, heading, lines } = await saveFile();
+    heading.should.equal("name,token,header,URL");
     // So that Excel reads its umlauts.
     content.should.startWith("\uFEFF");
     lines.map(([name]) => name).should.eql(names);
@@ -127,6 +128,7 @@ describe("the section Callers of the form", () => {
     await row(1).locator("input").fill("renamed ");
     (await editor().message("callers").innerText()).should.equal("");
     await button(text("renew", { name: "lost" })).click();
+    await row(2).getByText(text("renewed")).waitFor();
     const [renewed = ""] = (await saveFile()).lines.map(([, given]) => given);
     await button(text("remove", { name: "other" })).click();
     await button(text("keep", { name: "other" })).click();
@@ -174,17 +176,26 @@ describe("the section Callers of the form", () => {
   it("gives a user and a password with Basic authentication, as a header and as a command as well", async () => {
     await open("basic");
     await add("Zoë: 1");
-    const { lines: [[, given, header] = ["", "", ""]] } = await saveFile();
+    const { heading, lines: [[, given, header] = ["", "", ""]] } = await saveFile();
+    heading.should.equal("user,password,header,URL");
     header.should.equal(`Authorization: Basic ${Buffer.from(`Zoë: 1:${given}`).toString("base64")}`);
     await button(catalogText("copy", { name: catalogText("section.terminal") })).click();
     const command = await editor().clipboard();
     await deploy();
     (await paste([command])).status.should.equal(200);
     should(await callerOf(nodeRed().node("/basic"), { Authorization: header.slice("Authorization: ".length) })).equal("Zoë: 1");
+    await open("basic");
+    await row(0).locator("input").fill("Zoë: 2");
+    (await row(0).locator("span").innerText()).trim().should.equal(text("renamed"));
+    await editor().enter({ user: "", password: "" });
+    (await editor().note("yours").innerText()).trim().should.equal(catalogText("handover.users"));
+    await editor().cancel();
   });
 
   it("names at once what cannot be added, and adds nothing then, nor without permission", async () => {
     await open("written");
+    const placeholder = catalogText("testRequest.placeholder");
+    (await editor().note("yours").innerText()).trim().should.equal(catalogText("handover.own", { placeholder }));
     for (const [added, said] of [
       [["new", "SENSOR 1"], text("taken", { names: "SENSOR 1" })],
       [["same", "Same"], text("taken", { names: "same, Same" })],
@@ -203,6 +214,7 @@ describe("the section Callers of the form", () => {
     await row(0).locator("input").fill("Sensor 1");
     (await editor().message("callers").innerText()).should.equal(catalogText("rules.callers.twice"));
     (await section().locator('li [aria-invalid="true"]').count()).should.equal(2);
+    await section().getByText(text("twice", { names: "Sensor 1, sensor 1" })).waitFor();
     await row(0).locator("input").fill("sensor 0");
     (await editor().message("callers").innerText()).should.equal("");
     await editor().cancel();
@@ -247,14 +259,43 @@ describe("the section Callers of the form", () => {
     (await editor().hint("token").innerText()).should.equal(catalogText("token.lost"));
     await editor().cancel();
     await open("listed");
-    (await button(text("byVariable")).isVisible()).should.be.false();
-    await button(text("remove", { name: "door" })).click();
+    await row(0).waitFor();
     await button(text("byVariable")).click();
     await variable().fill("OTHER");
-    (await editor().message("callers").innerText()).should.equal(catalogText("rules.callers.format"));
+    const said = await editor().message("callers").innerText();
+    said.should.equal(catalogText("rules.callers.format")).and.containEql("${CALLERS}");
     await variable().fill("${OTHER}");
     await editor().done();
     should(await editor().saved("listed", "credentials")).have.property("callers", "${OTHER}");
+  });
+
+  it("shows the newest tokens first, whose names no spreadsheet calculates, and gives the list to a variable", async () => {
+    await open("kept");
+    const headings = section().locator(".webhook-trigger-group");
+    const shown = async (first: string) => {
+      await headings.first().getByText(first, { exact: true }).waitFor();
+      return (await headings.allInnerTexts()).join();
+    };
+    const added = ["=1+1", "+1", "-1", "@a", ...Array.from({ length: 8 }, (_, index) => `new ${index}`)];
+    await add(...added);
+    (await shown("=1+1")).should.equal(added.slice(0, 10).join());
+    await add("last");
+    (await shown("last")).should.equal(["last", ...added.slice(0, 9)].join());
+    const { lines } = await saveFile();
+    lines.slice(0, 5).map(([name]) => name).should.eql(["'=1+1", "'+1", "'-1", "'@a", "new 0"]);
+    await button(catalogText("copy", { name: text("asVariable") })).click();
+    const list = JSON.parse(await editor().clipboard()) as { name: string; digest: string }[];
+    list.map(({ name }) => name).should.eql(["gate", ...added, "last"]);
+    for (const { digest } of list) digest.should.match(/^[0-9a-f]{64}$/);
+    // What is deployed can be seen, and not changed, while a variable is chosen; the list comes back.
+    await button(text("byVariable")).click();
+    await section().getByText(text("deployed")).waitFor();
+    (await rows().first().locator("span").first().innerText()).should.equal("gate");
+    (await rows().locator("input").count()).should.equal(0);
+    await button(text("byList")).click();
+    await row(list.length - 1).locator("input").waitFor();
+    (await editor().state("callers").innerText()).should.equal(String(list.length));
+    await editor().cancel();
   });
 
   it("does not ask when callers of a subflow were used, whose instances have other ids", async () => {
@@ -292,6 +333,7 @@ describe("the section Callers of the form", () => {
       (await editor().input(field).isVisible()).should.be.true();
       await editor().enter({ verificationMethod: "jwt" });
       (await editor().input(field).isVisible()).should.be.false();
+      (await editor().state("callers").innerText()).should.equal(text("notUsed"));
       await editor().enter({ verificationMethod: "basic" });
     }
     await button(text("remove", { name: "door" })).click();

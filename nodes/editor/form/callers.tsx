@@ -4,6 +4,7 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { NewCaller } from "../../../src/admin/callers";
 import { type Caller, isCallerName, listNames, maxCallers } from "../../../src/config/callers";
+import type { SavedFields } from "../../../src/config/fields";
 import { isObject, text as textOf, tryParseJson } from "../../../src/config/values";
 import { askForCallers, isForbidden, type LastUsed, makeCallers } from "../deliveries/api";
 import { type DeliveriesHost, isApiError, useHost } from "../deliveries/host";
@@ -16,20 +17,23 @@ export interface CallersSetup {
   readonly node: string | undefined;
   /** The credential, as the form has it. */
   readonly value: string;
+  readonly values: SavedFields;
+  /** Whether the Verification Method knows callers. */
+  readonly isUsed: boolean;
   readonly isOpen: boolean;
   /** Puts the credential into the form. */
   readonly enter: (value: string) => void;
   readonly present: (name: string, token: string) => PresentedCaller;
 }
 
-/** The values that a caller needs. */
+/** The values that a caller needs, besides its name and its token. */
 export interface PresentedCaller {
   /** Empty where its token is in the URL, or its place is not known. */
   readonly header: string;
   /** With its token, where that is in there; empty where the form does not know the path. */
   readonly url: string;
-  /** The values that are shown, with the keys of their labels. */
-  readonly rows: readonly (readonly [label: string, value: string])[];
+  /** For a terminal; empty where the form does not know one. */
+  readonly command: string;
 }
 
 /** A caller as the form has it. */
@@ -37,8 +41,9 @@ interface CallerRow extends Caller {
   readonly key: number;
   /** As the deployed node may know it; missing for a new one. */
   readonly savedName?: string;
-  /** That was made since the form is open. */
+  /** That was made since the form is open, and after how many others. */
   readonly token?: string;
+  readonly turn?: number;
   readonly isRemoved: boolean;
 }
 
@@ -53,46 +58,71 @@ export function showCallers(given: DeliveriesHost, element: HTMLElement, setup: 
   render(<Callers {...setup} />, element);
 }
 
-/** The list, or the name of the variable that has it. */
+/** The list, or the name of the variable that has it. While the form is open, each is kept when the other one is chosen. */
 function Callers(setup: CallersSetup) {
-  const { value, enter } = setup;
-  // Any other text than JSON may be a part of such a name.
-  const [isByVariable, setByVariable] = useState(() => value !== "" && tryParseJson(value) === undefined);
+  const { value, enter, isUsed } = setup;
+  const [{ isByVariable, list, other }, choose] = useState(() => {
+    // Any other text than JSON may be a part of such a name.
+    return { isByVariable: value !== "" && tryParseJson(value) === undefined, list: value, other: "" };
+  });
   const change = () => {
-    setByVariable(!isByVariable);
-    enter("");
+    choose({ isByVariable: !isByVariable, list: other, other: value });
+    enter(other);
   };
   return (
     <>
-      <div class="webhook-trigger-hint">{text("callers.hint")}</div>
-      {isByVariable ? <VariableRow {...setup} /> : <CallerList {...setup} />}
-      {(isByVariable || value === "") && (
-        <Button onClick={change}>{text(isByVariable ? "callers.byList" : "callers.byVariable")}</Button>
+      <div class="webhook-trigger-hint">{text(isUsed ? "callers.hint" : "callers.notUsed")}</div>
+      {isByVariable ? <VariableRow {...setup} /> : <CallerList {...setup} value={list} />}
+      {!isByVariable && value !== "" && (
+        <div>
+          {text("callers.asVariable")} <CopyButton name={text("callers.asVariable")} copied={value} />
+        </div>
+      )}
+      <Button onClick={change}>{text(isByVariable ? "callers.byList" : "callers.byVariable")}</Button>
+    </>
+  );
+}
+
+function VariableRow({ node, value, isOpen, enter }: CallersSetup) {
+  const [id, hint] = ["webhook-trigger-caller-variable", "webhook-trigger-caller-variable-hint"];
+  const deployed = [...(useLastUsed(node, isOpen) ?? [])];
+  return (
+    <>
+      <div class="form-row">
+        <label for={id}>{text("callers.variable")}</label>
+        <input
+          type="text"
+          id={id}
+          value={value}
+          aria-describedby={hint}
+          onInput={({ currentTarget }) => enter(currentTarget.value)}
+        />
+        <div class="webhook-trigger-hint" id={hint}>
+          {text("callers.variableHint")}
+        </div>
+      </div>
+      {deployed.length > 0 && (
+        <>
+          <div>{text("callers.deployed")}</div>
+          <ul>
+            {deployed.map(([name, at]) => (
+              <li key={name}>
+                <span>{name}</span>
+                <span class="webhook-trigger-hint">
+                  <Used at={at} />
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
       )}
     </>
   );
 }
 
-function VariableRow({ value, enter }: CallersSetup) {
-  const [id, hint] = ["webhook-trigger-caller-variable", "webhook-trigger-caller-variable-hint"];
-  return (
-    <div class="form-row">
-      <label for={id}>{text("callers.variable")}</label>
-      <input
-        type="text"
-        id={id}
-        value={value}
-        aria-describedby={hint}
-        onInput={({ currentTarget }) => enter(currentTarget.value)}
-      />
-      <div class="webhook-trigger-hint" id={hint}>
-        {text("callers.variableHint")}
-      </div>
-    </div>
-  );
-}
-
-function CallerList({ node, value, isOpen, enter, present }: CallersSetup) {
+function CallerList({ node, value, values, isOpen, enter, present }: CallersSetup) {
+  // With Basic authentication, names are those of users.
+  const areUsers = values.verificationMethod === "basic";
   const [rows, setRows] = useState(() => readRows(value));
   const latest = useRef(rows);
   const [typed, setTyped] = useState("");
@@ -144,19 +174,21 @@ function CallerList({ node, value, isOpen, enter, present }: CallersSetup) {
       const { length } = latest.current;
       change([
         ...latest.current,
-        ...callers.map((caller, index) => ({ ...caller, key: length + index, isRemoved: false })),
+        ...callers.map((caller, index) => ({ ...caller, turn: makes, key: length + index, isRemoved: false })),
       ]);
       setTyped("");
     });
   };
   const renew = (row: CallerRow) =>
-    void make([row.name], ([caller]) => caller && edit(row, { token: caller.token, digest: caller.digest }));
+    void make([row.name], ([caller]) => caller && edit(row, { ...caller, name: row.name, turn: makes }));
   // A saved caller stays in sight while it is renamed.
   const isSought = ({ name, savedName = "" }: CallerRow) =>
     [name, savedName].some((each) => each.toLowerCase().includes(sought.toLowerCase()));
   const found = rows.filter(isSought);
   const counts = countNames(rows);
-  const isUsable = ({ name }: CallerRow) => isCallerName(name) && counts.get(name.toLowerCase()) === 1;
+  const isTwice = ({ name, isRemoved }: CallerRow) => !isRemoved && counts.get(name.toLowerCase()) !== 1;
+  const isWrong = (row: CallerRow) => !row.isRemoved && (!isCallerName(row.name) || isTwice(row));
+  const twice = rows.filter(isTwice).map(({ name }) => name);
   return (
     <>
       {rows.length > manyRows && (
@@ -171,10 +203,11 @@ function CallerList({ node, value, isOpen, enter, present }: CallersSetup) {
       {found.length > 0 && (
         <ul>
           {found.slice(0, maxRows).map((row) => (
-            <Row key={row.key} {...{ row, lastUsed, edit, renew }} isWrong={!row.isRemoved && !isUsable(row)} />
+            <Row key={row.key} {...{ row, areUsers, lastUsed, edit, renew }} isWrong={isWrong(row)} />
           ))}
         </ul>
       )}
+      {twice.length > 0 && <div>{text("callers.twice", { names: listNames(twice) })}</div>}
       {found.length > maxRows && (
         <div class="webhook-trigger-hint">{text("callers.hidden", { count: numberText(found.length - maxRows) })}</div>
       )}
@@ -199,7 +232,11 @@ function CallerList({ node, value, isOpen, enter, present }: CallersSetup) {
         </span>
       </div>
       <div ref={made} tabIndex={-1}>
-        <Made rows={rows.filter(({ token, isRemoved }) => token !== undefined && !isRemoved)} present={present} />
+        <Made
+          rows={rows.filter(({ token, isRemoved }) => token !== undefined && !isRemoved)}
+          title={values.name || values.relativePath}
+          {...{ areUsers, present }}
+        />
       </div>
     </>
   );
@@ -252,13 +289,14 @@ function useLastUsed(node: string | undefined, isOpen: boolean): LastUsed | unde
 
 interface RowProps {
   readonly row: CallerRow;
+  readonly areUsers: boolean;
   readonly isWrong: boolean;
   readonly lastUsed: LastUsed | undefined;
   readonly edit: (row: CallerRow, edited: Partial<CallerRow>) => void;
   readonly renew: (row: CallerRow) => void;
 }
 
-function Row({ row, isWrong, lastUsed, edit, renew }: RowProps) {
+function Row({ row, areUsers, isWrong, lastUsed, edit, renew }: RowProps) {
   const { name, isRemoved } = row;
   // A space between two words is at the end while it is typed.
   const [typed, setTyped] = useState(name);
@@ -279,7 +317,7 @@ function Row({ row, isWrong, lastUsed, edit, renew }: RowProps) {
         onInput={({ currentTarget }) => rename(currentTarget.value)}
       />
       <span class="webhook-trigger-hint">
-        <Use {...{ row, lastUsed }} />
+        <Use {...{ row, areUsers, lastUsed }} />
       </span>
       {!isRemoved && <Button icon="fa-key" aria-label={newToken} title={newToken} onClick={() => renew(row)} />}
       <Button
@@ -292,11 +330,21 @@ function Row({ row, isWrong, lastUsed, edit, renew }: RowProps) {
   );
 }
 
-function Use({ row: { savedName, token, isRemoved }, lastUsed }: Pick<RowProps, "row" | "lastUsed">) {
+/** When it was last used, or what the next deploy changes for it. */
+function Use({ row, areUsers, lastUsed }: Pick<RowProps, "row" | "areUsers" | "lastUsed">) {
+  const { name, savedName, token, isRemoved } = row;
   if (isRemoved) return text("callers.removed");
-  if (savedName === undefined || token !== undefined) return text("callers.undeployed");
-  if (!lastUsed) return null;
-  const at = lastUsed.get(savedName);
+  if (savedName === undefined) return text("callers.undeployed");
+  const changes = [
+    ...(areUsers && name !== savedName ? [text("callers.renamed")] : []),
+    ...(token === undefined ? [] : [text("callers.renewed")]),
+  ];
+  if (changes.length > 0) return changes.join(" ");
+  return lastUsed ? <Used at={lastUsed.get(savedName)} /> : null;
+}
+
+/** @param at missing for one that is not deployed, `null` for never */
+function Used({ at }: { readonly at: number | null | undefined }) {
   if (at === undefined || at === null) return text(at === null ? "callers.unused" : "callers.undeployed");
   return (
     <time datetime={new Date(at).toISOString()} title={momentText(at)}>
@@ -305,17 +353,38 @@ function Use({ row: { savedName, token, isRemoved }, lastUsed }: Pick<RowProps, 
   );
 }
 
+interface MadeProps extends Pick<CallersSetup, "present"> {
+  readonly rows: readonly CallerRow[];
+  /** The file is named after it. */
+  readonly title: string;
+  readonly areUsers: boolean;
+}
+
 /** The tokens that were made since the form is open, and what to do with them. */
-function Made({ rows, present }: { readonly rows: readonly CallerRow[]; readonly present: CallersSetup["present"] }) {
+function Made({ rows, title, areUsers, present }: MadeProps) {
   if (rows.length === 0) return null;
-  const presented = ({ name, token = "" }: CallerRow) => present(name, token);
-  const save = () => {
-    const lines = rows.map((row) => {
-      const { header, url } = presented(row);
-      return [row.name, row.token ?? "", header, url];
-    });
-    saveFile("callers.csv", writeCsv([["name", "token", "header", "URL"], ...lines]));
+  /** With the keys of their labels. */
+  const listValues = ({ name, token = "" }: CallerRow) => {
+    const { header, url, command } = present(name, token);
+    const values: readonly (readonly [label: string, value: string])[] = [
+      ["handover.user", areUsers ? name : ""],
+      [areUsers ? "handover.password" : "handover.token", token],
+      ["handover.header", header],
+      ["handover.url", url],
+      ["section.terminal", command],
+    ];
+    return values.filter(([, value]) => value !== "");
   };
+  const save = () => {
+    const lines = rows.map(({ name, token = "" }) => {
+      const { header, url } = present(name, token);
+      return [asText(name), token, header, url];
+    });
+    const given = areUsers ? ["user", "password"] : ["name", "token"];
+    const words = title.match(/[\p{L}\p{N}]+/gu) ?? [];
+    saveFile(`${["callers", ...words].join("-")}.csv`, writeCsv([[...given, "header", "URL"], ...lines]));
+  };
+  const latestFirst = rows.toSorted((one, other) => (other.turn ?? 0) - (one.turn ?? 0));
   return (
     <div class="webhook-trigger-handover" role="group" aria-labelledby="webhook-trigger-caller-tokens">
       <div id="webhook-trigger-caller-tokens">{text("callers.made")}</div>
@@ -323,10 +392,10 @@ function Made({ rows, present }: { readonly rows: readonly CallerRow[]; readonly
       <Button icon="fa-download" onClick={save}>
         {text("callers.save")}
       </Button>
-      {rows.slice(-maxShown).map((row) => (
+      {latestFirst.slice(0, maxShown).map((row) => (
         <div key={row.key} role="group" aria-label={row.name}>
           <div class="webhook-trigger-group">{row.name}</div>
-          {presented(row).rows.map(([item, given]) => (
+          {listValues(row).map(([item, given]) => (
             <div class="webhook-trigger-given" key={item}>
               <span>{text(item)}</span> <code>{given}</code>{" "}
               <div>
@@ -339,6 +408,11 @@ function Made({ rows, present }: { readonly rows: readonly CallerRow[]; readonly
       {rows.length > maxShown && <div>{text("callers.more", { count: numberText(rows.length - maxShown) })}</div>}
     </div>
   );
+}
+
+/** With what makes a spreadsheet show it, and not calculate it. Source: OWASP, "CSV Injection". */
+function asText(name: string): string {
+  return /^[=+@-]/.test(name) ? `'${name}` : name;
 }
 
 /** RFC 4180, with the byte-order mark by which Excel knows UTF-8. */

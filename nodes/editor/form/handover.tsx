@@ -167,7 +167,9 @@ function describeMissing(state: FormState, texts: readonly string[]): string {
     const [variable, button] = [credentials[name], node._(`make.${name}`)];
     const unsaved = isEnvironmentValue(variable) ? "fromEnvironment" : "missing";
     const known = variable === keptPassword ? "replace" : unsaved;
-    const key = hasOnlyCallers(values, credentials) ? "callers" : known;
+    const own = used.has("callers") && credentials.callers !== "" ? "own" : known;
+    const ofCallers = name === "password" ? "users" : "callers";
+    const key = hasOnlyCallers(values, credentials) ? ofCallers : own;
     const text = node._(`handover.${key}`, { placeholder, variable, button });
     if (!said.includes(text)) said.push(text);
   }
@@ -192,18 +194,8 @@ export function presentCaller(state: FormState, name: string, token: string): Pr
   const basic = { headers: { Authorization: `Basic ${encodeBase64(`${name}:${token}`)}` }, search: "" };
   const { headers = {}, search = "" } = (isBasic ? basic : presentCredential(state, () => token)) ?? {};
   const [header = ""] = Object.entries(headers).map((field) => field.join(": "));
-  const [base = "", command] = [composeSenderUrl(state), composeCommand(state, name, () => token)];
-  const url = base && base + search;
-  const rows: [string, string][] = isBasic
-    ? [
-        ["handover.user", name],
-        ["handover.password", token],
-      ]
-    : [["handover.token", token]];
-  if (header !== "") rows.push(["handover.header", header]);
-  if (url !== "") rows.push(["handover.url", url]);
-  if (command !== undefined) rows.push(["section.terminal", command]);
-  return { header, url, rows };
+  const [base = "", command = ""] = [composeSenderUrl(state), composeCommand(state, name, () => token)];
+  return { header, url: base && base + search, command };
 }
 
 /** Of its bytes in UTF-8 (RFC 7617 §2.1). */

@@ -84,13 +84,14 @@ export function showSections(state: FormState, before: FormState | undefined): v
 // The section *Callers*.
 
 function showCallers(state: FormState): void {
-  showElement($("#webhook-trigger-section-callers"), state.used.has("callers"));
+  // Callers that the method does not use are there, which it says.
+  showElement($("#webhook-trigger-section-callers"), state.used.has("callers") || state.credentials.callers !== "");
   draw("callers", <Callers {...state} />);
 }
 
 /** Its content, which is loaded with the views of the tab. */
 function Callers(state: FormState) {
-  const { node, credentials } = state;
+  const { node, values, used, credentials } = state;
   const isOpen = useOpenSection("callers");
   const views = useViews(isOpen);
   const place = useRef<HTMLDivElement>(null);
@@ -99,7 +100,8 @@ function Callers(state: FormState) {
     const enter = (value: string) => void input("callers").val(value).trigger("change");
     const present = (name: string, token: string) => presentCaller(state, name, token);
     const id = RED.nodes.subflow(node.z) ? undefined : node.id;
-    views.showCallers(host(), place.current, { node: id, value: credentials.callers, isOpen, enter, present });
+    const setup = { node: id, value: credentials.callers, values, isUsed: used.has("callers"), isOpen, enter, present };
+    views.showCallers(host(), place.current, setup);
   });
   return (
     <>
@@ -109,7 +111,8 @@ function Callers(state: FormState) {
   );
 }
 
-function describeCallers({ node, credentials: { callers } }: FormState): readonly string[] {
+function describeCallers({ node, used, credentials: { callers } }: FormState): readonly string[] {
+  if (!used.has("callers")) return [node._("callers.notUsed")];
   if (isEnvironmentValue(callers)) return [callers];
   const parsed = parseCallers(callers);
   const isNone = typeof parsed === "string" || parsed.length === 0;
