@@ -9,6 +9,7 @@ import {
 import { findNetwork } from "../auth/limits";
 import { handshakeMark, messageField } from "../auth/present";
 import type { Source } from "../auth/senders/sender";
+import { isStillValid } from "../auth/still-valid";
 import {
   isMemberOfBody,
   readSenderDelivery,
@@ -99,8 +100,6 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
     isVerified = true;
     const isSignedTest = authenticator.isSignedTest(arrived.head);
     const authenticated: Authenticated = isSignedTest ? { ...verdict, isTest: true } : verdict;
-    const { caller, isTest } = authenticated;
-    if (caller !== undefined && !isTest) endpoint.outcomes.emit("called", { node: endpoint.node.id, caller });
     const problem = await accept(arrived, received, authenticated, services);
     if (!problem) return;
     hideCredential(arrived, endpoint);
@@ -145,12 +144,14 @@ async function accept(
   authenticated: Authenticated,
   services: Services,
 ): Promise<Problem | undefined> {
-  const { deployGate, registry } = services;
+  const { endpoint } = received;
+  const { deployGate } = services;
   if (deployGate.isClosed && !(await waitForFlows(arrived, deployGate, received))) return problems.deploying;
   // While the body was on its way, a deploy may have removed its caller.
-  const current = registry.find(arrived.path);
-  const known = current && judge(arrived, current).result;
-  if (known instanceof Problem) return known;
+  const current = findCurrent(endpoint, authenticated, services);
+  if (current instanceof Problem) return current;
+  const { caller, isTest } = authenticated;
+  if (caller !== undefined && !isTest) endpoint.outcomes.emit("called", { node: endpoint.node.id, caller });
   const decoded = await decode(arrived, received, authenticated);
   if (decoded instanceof Problem) return decoded;
   reportSubscriptions(decoded);
@@ -317,8 +318,11 @@ function describeWebhook(
 }
 
 /** Starts the flow, or has the queue start it, and replies, or has the flow reply. */
-function startFlow(accepted: Accepted, services: Services): Promise<Problem | undefined> {
+async function startFlow(accepted: Accepted, services: Services): Promise<Problem | undefined> {
   const { config, guaranteed } = accepted.endpoint;
+  // It may have waited while it was unpacked, or as a duplicate.
+  const current = await waitForCurrent(accepted.endpoint, accepted.authenticated, services);
+  if (current instanceof Problem) return current;
   if (config.reply.by === "flow") return startForReply(accepted, config.reply.timeoutMs, services);
   return guaranteed ? store(accepted, guaranteed) : start(accepted, services);
 }
@@ -373,13 +377,13 @@ async function store(accepted: Accepted, guaranteed: GuaranteedFlow): Promise<Pr
 async function dispatch(
   delivery: IncomingDelivery,
   endpoint: Endpoint,
-  { deployGate, registry }: Services,
+  services: Services,
   reply?: FlowReply,
 ): Promise<Problem | undefined> {
+  const { deployGate } = services;
   for (;;) {
-    if (deployGate.isClosed && !(await deployGate.wait())) return problems.deploying;
-    const current = registry.find(endpoint.config.path);
-    if (current?.node.id !== endpoint.node.id) return current ? problems.deploying : problems.gone;
+    const current = await waitForCurrent(endpoint, delivery.webhook, services);
+    if (current instanceof Problem) return current;
     const { deploys } = deployGate;
     const interruptWithFlow = reply && current.guaranteed?.follow(delivery.id);
     current.deliver(delivery, reply);
@@ -389,6 +393,35 @@ async function dispatch(
     if (reply) interruptWithFlow?.(reply);
     return undefined;
   }
+}
+
+/** What a request was authenticated by. */
+type UsedCredential = Pick<Authenticated, "credential" | "caller">;
+
+/** Waits until the flows run. */
+async function waitForCurrent(
+  endpoint: Endpoint,
+  used: UsedCredential,
+  services: Services,
+): Promise<Endpoint | Problem> {
+  const { deployGate } = services;
+  if (deployGate.isClosed && !(await deployGate.wait())) return problems.deploying;
+  return findCurrent(endpoint, used, services);
+}
+
+/** The endpoint of a node as it was deployed last, or the problem where it no longer takes the request. */
+function findCurrent(
+  { node, config: { path, access } }: Endpoint,
+  used: UsedCredential,
+  { registry }: Services,
+): Endpoint | Problem {
+  const current = registry.find(path);
+  if (current?.node.id !== node.id) return current ? problems.deploying : problems.gone;
+  const { access: now } = current.config;
+  if (access === now || isStillValid(access, now, used)) return current;
+  // The sender will try again, with its new credential.
+  if (used.caller === undefined) return problems.deploying;
+  return now.method === "basic" ? problems.passwordInvalid : problems.tokenInvalid;
 }
 
 /** Replies to a duplicate as to the first delivery. */

@@ -216,6 +216,30 @@ onBothWays("a deploy that removes a caller", { plugin: moduleOf("hold"), env: wi
     }
   }
 
+  it("refuses a body on its way where another credential is asked for, or another path, since the deploy", async () => {
+    const bySender = { verificationMethod: "signature", sender: "github", credentials: { secret: "key" } };
+    const kept = { guaranteed: true, credentials: callers("one", "removed") };
+    const own = { credentials: { token: callerToken("own") } };
+    await nodeRed().deploy(
+      tab(webhook("signed", "/signed", { credentials: callers("one") }), webhook("kept", "/kept", kept), webhook("own", "/own", own)),
+    ); // prettier-ignore
+    const { headers } = presentations.header("one");
+    const signature = { "X-Hub-Signature-256": `sha256=${"0".repeat(64)}` };
+    const begin = (path: string, fields: Record<string, string>) => Upload.begin(nodeRed(), path, path, fields);
+    const uploads = await Promise.all([
+      begin("/signed", { ...headers, ...signature }),
+      begin("/kept", headers),
+      begin("/own", presentations.header("own").headers),
+    ]);
+    const before = nodeRed().messages.length;
+    await nodeRed().deploy(
+      tab(webhook("signed", "/signed", bySender), webhook("kept", "/moved", kept), webhook("own", "/own", { credentials: { token: callerToken("new") } })),
+    ); // prettier-ignore
+    for (const each of uploads) each.finish();
+    should((await Promise.all(uploads.map((each) => each.statuses()))).flat()).eql([401, 404, 503]);
+    nodeRed().messages.length.should.equal(before);
+  });
+
   // Without a file, a guaranteed delivery is refused.
   if (sqliteIsHere()) {
     it("keeps the deliveries that were stored before", async () => {

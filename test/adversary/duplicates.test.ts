@@ -1,9 +1,12 @@
 import type { Response } from "express";
+import { hash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import should from "should";
 import { DuplicateGuard, maxReplyBytes, MemoryDuplicates } from "../../src/deliveries/duplicates";
 import type { FlowReply } from "../../src/flow/flow-reply";
 import { bodyMemory } from "../../src/request/memory";
+import { problems } from "../../src/request/problem";
+import { callerToken, presentations } from "../harness/callers";
 import { bearer, token } from "../harness/flow";
 import { dial, type Reply, send } from "../harness/http";
 import { hookRequest, Reception } from "../harness/reception";
@@ -77,6 +80,28 @@ describe("ten equal deliveries at once", () => {
     await waiting(9 + 9);
     answerTo(reception.owed[1]).send("next");
     for (const reply of await Promise.all(next)) reply.body.should.equal("next");
+    reception.payloads.should.have.length(2);
+  });
+
+  it("start the flow once when a deploy makes their token invalid while nine wait, and the first fails", async () => {
+    const caller = { name: "one", digest: hash("sha256", callerToken("one")) };
+    const byCaller = presentations.header("one").headers;
+    for (const [headers, now, status] of [
+      [bearer, callerToken("new"), 503],
+      [byCaller, token, 401],
+    ] as const) {
+      late = 0;
+      reception.reply = byFlow;
+      reception.deploy(token, undefined, [caller]);
+      const id = { "X-Id": String(status) };
+      const all = Array.from({ length: 10 }, () => post("x", { ...headers, ...id }));
+      await waiting(9);
+      reception.deploy(now, undefined, headers === bearer ? [caller] : []);
+      reception.owed.pop()?.fail(problems.flowLate);
+      should((await Promise.all(all)).map((reply) => reply.status).sort()).eql(
+        [...Array<number>(9).fill(status), 504].sort(),
+      );
+    }
     reception.payloads.should.have.length(2);
   });
 

@@ -6,7 +6,8 @@ import type { AddressInfo } from "node:net";
 import type { Authenticator } from "../../src/auth/authenticator";
 import { type SenderId, senders } from "../../src/auth/senders/table";
 import { TokenAuthenticator } from "../../src/auth/token";
-import type { ReplyByFlow, ReplyNow, WebhookConfig } from "../../src/config/parse";
+import type { Caller } from "../../src/config/callers";
+import type { ReplyByFlow, ReplyNow, TokenAccess, WebhookConfig } from "../../src/config/parse";
 import type { DuplicateGuard } from "../../src/deliveries/duplicates";
 import { DeployGate } from "../../src/flow/deploy-gate";
 import { type Endpoint, EndpointRegistry } from "../../src/flow/endpoint";
@@ -78,14 +79,14 @@ export class Reception {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Puts an endpoint with a token in the place of the present one. */
-  deploy(wanted = token, maxBodyBytes = 5 * 1024 * 1024): void {
-    const access = { method: "header", name: "Authorization", token: wanted, callers: [] } as const;
-    this.open(new TokenAuthenticator(access), undefined, maxBodyBytes);
+  /** Puts an endpoint with a token, and maybe with callers, in the place of the present one. */
+  deploy(wanted = token, maxBodyBytes = 5 * 1024 * 1024, callers: readonly Caller[] = []): void {
+    const access: TokenAccess = { method: "header", name: "Authorization", token: wanted, callers };
+    this.open(new TokenAuthenticator(access), undefined, maxBodyBytes, access);
   }
 
   /** Puts an endpoint in the place of the present one. */
-  open(authenticator: Authenticator, sender?: SenderId, maxBodyBytes = 5 * 1024 * 1024): void {
+  open(authenticator: Authenticator, sender?: SenderId, maxBodyBytes = 5 * 1024 * 1024, access?: TokenAccess): void {
     this.#unregister?.();
     this.#ids = 0;
     const endpoint: Endpoint = {
@@ -98,6 +99,7 @@ export class Reception {
         reply: this.reply,
         rawBody: false,
         guaranteed: false,
+        ...(access && { access }),
       } as Partial<WebhookConfig> as WebhookConfig,
       authenticator,
       methodNotAllowed: problems.methodNotAllowed,
