@@ -10,6 +10,9 @@ const words = new RegExp(`[A-Za-z0-9_-]{${tokenLength},}`, "g");
 /** Parts that may be the name of a caller and its token in base64 (RFC 7617), which proxies repeat in other header fields. */
 const pairs = /[A-Za-z0-9+/]{56,}={0,2}/g;
 
+/** So many parts are looked at: a longer text is full of them on purpose, and all that follows counts as a token. */
+const maxParts = 10_000;
+
 /** The indexes of the first character, and of the one behind the last. */
 type Range = readonly [start: number, end: number];
 
@@ -58,7 +61,12 @@ export class CallerTokens {
   findIn(text: string, max = Infinity): Range[] {
     const found: Range[] = [];
     if (this.size === 0) return found;
+    let parts = 0;
     for (const [from, to] of findLongWords(text)) {
+      if (++parts > maxParts) {
+        found.push([from, text.length]);
+        break;
+      }
       // With the padding of base64.
       const part = text.slice(from, to + 2);
       const add = ([start, end]: Range) => found.push([from + start, from + end]);

@@ -85,6 +85,15 @@ describe("callers", () => {
     redactor.redact(other).should.equal(other);
   });
 
+  it("have no text that is full of words as long as tokens looked through to its end", () => {
+    const redactor = new Redactor([], undefined, new CallerTokens(callers));
+    const words = (count: number) => Array.from({ length: count }, (_, index) => String(index).padStart(40, "x"));
+    redactor.redact(words(10_000).join(" ")).should.equal(words(10_000).join(" "));
+    redactor
+      .redact([...words(10_000), "a", ...words(10_000)].join(" "))
+      .should.equal(`${words(10_000).join(" ")} a [redacted]`);
+  });
+
   it("have tokens that are different, and that no spreadsheet takes for a formula", () => {
     const tokens = Array.from({ length: 1000 }, makeToken);
     new Set(tokens).size.should.equal(1000);
