@@ -41,10 +41,13 @@ export function hasTwice(texts: readonly string[]): boolean {
   return new Set(texts.map((each) => each.toLowerCase())).size < texts.length;
 }
 
-/** Names are seen in logs and lists: they have no control characters, no half characters, and no blanks around them. */
+/** Control, format and half characters, but for those that join letters and emoji (ZWNJ, ZWJ). */
+const unseen = /[\p{Cc}\p{Cs}\u2028\u2029]|(?![\u200C\u200D])\p{Cf}/u;
+
+/** Names are seen in logs and lists: they have no such characters, and no blanks around them. */
 export function isCallerName(name: unknown): name is string {
-  if (typeof name !== "string" || name !== name.trim() || name === "") return false;
-  return name.length <= maxCallerName && !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(name);
+  if (typeof name !== "string" || name !== name.trim() || /^[\u200C\u200D]*$/.test(name)) return false;
+  return name.length <= maxCallerName && !unseen.test(name);
 }
 
 /** The text by which a search finds the deliveries of a caller. */

@@ -60,7 +60,7 @@ describe("a list of callers", () => {
   }
 
   it("has names of 1 to 64 characters that are shown as they are, and digests in 64 lower-case digits", () => {
-    const bad = ["", " ", "x".repeat(65), " door", "door\u00a0", "a\nb", "a\u0000b", "\u007f", "\u0085x", "a\u2028b", "a\ud800b", 1, null, {}]; // prettier-ignore
+    const bad = ["", " ", "x".repeat(65), " door", "door\u00a0", "a\nb", "a\u0000b", "\u007f", "\u0085x", "a\u2028b", "a\ud800b", "\u200b", "a\u202eb", "\u200d", 1, null, {}]; // prettier-ignore
     for (const name of bad) should(named(name)).equal("callers.name", JSON.stringify(name));
     for (const each of ["", digest.toUpperCase(), digest.slice(1), `${digest}0`, `${digest.slice(1)}g`, ` ${digest}`, `${digest}\n`, 1, null, [digest]]) {
       should(read({ name: "door", digest: each })).equal("callers.digest", JSON.stringify(each));
