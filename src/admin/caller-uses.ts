@@ -79,9 +79,11 @@ export class CallerUses {
     const { uses, shared } = this.#nodes.get(node) ?? {};
     const times = await shared?.read(node).catch(() => undefined);
     if (!uses || !times) return;
+    const now = Date.now();
     for (const use of uses.values()) {
       const at = times.get(use.key);
-      if (at !== undefined) use.lastUsedAt = Math.max(use.lastUsedAt ?? at, at);
+      // The clock of another instance may be ahead.
+      if (isTime(at)) use.lastUsedAt = Math.max(use.lastUsedAt ?? 0, Math.min(at, now));
     }
   }
 
@@ -138,6 +140,7 @@ function parseUses(json: string): Map<string, readonly CallerUse[]> {
   return new Map(nodes.map(([node, uses]) => [node, Array.isArray(uses) ? uses.flatMap(parse) : []]));
 }
 
+/** Whether it is a time since the epoch (ECMA-262 §21.4.1.1). */
 function isTime(value: unknown): value is number {
-  return Number.isSafeInteger(value);
+  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= 8.64e15;
 }

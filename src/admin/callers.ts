@@ -20,8 +20,11 @@ export function serveCallers(RED: NodeAPI, { nodes, callerUses }: Observers): vo
     if (!running) return notFound;
     await callerUses.refresh(id);
     const uses = callerUses.of(id);
-    const callers = listCallers(running.config.access);
-    return { body: { callers: callers.map(({ name }) => ({ name, lastUsedAt: uses.get(name)?.lastUsedAt ?? null })) } };
+    const { redactor } = running.authenticator;
+    const callers = listCallers(running.config.access).map(({ name }) => {
+      return { name: redactor.redact(name), lastUsedAt: uses.get(name)?.lastUsedAt ?? null };
+    });
+    return { body: { callers } };
   });
 }
 

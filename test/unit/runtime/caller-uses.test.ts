@@ -84,7 +84,15 @@ describe("when the tokens of callers were last used", () => {
     const whole = readFileSync(file, "utf8");
     const withUse = (at: string) => whole.replace("}]", `,"lastUsedAt":${at}}]`);
     const shapes = ["[1]", '{"node":1}', '{"node":[1,{"key":1,"since":1},{"key":"1"}]}'];
-    for (const damaged of ["", whole.slice(0, -1), ...shapes, withUse('"1"'), withUse("1e400")]) {
+    for (const damaged of [
+      "",
+      whole.slice(0, -1),
+      ...shapes,
+      withUse('"1"'),
+      withUse("1e400"),
+      withUse("-1"),
+      withUse("8640000000000001"),
+    ]) {
       writeFileSync(file, damaged);
       observed = new Observed(folder);
       deploy("one");
