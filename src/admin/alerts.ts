@@ -1,6 +1,7 @@
 // Turns outcomes into alerts, the messages of webhook watches.
 
 import type { Node, NodeAPI } from "node-red";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { getRoots } from "../config/node-red";
 import { normalisePath } from "../config/paths";
 import type { SavedWatch, WatchEvent } from "../config/watch";
@@ -24,6 +25,9 @@ const refusalsMutedMs = 600_000;
 const good: readonly WatchEvent[] = ["heard", "resumed"];
 /** How many alerts wait for the flows to run. */
 const maxWaiting = 1000;
+
+/** How many messages about callers are sent in one turn of the event loop. */
+const maxInATurn = 20;
 
 /** The payload of a watch's message. */
 export interface Alert {
@@ -93,9 +97,9 @@ export class Alerts {
     });
     outcomes.on("silent", ({ node, hours, since }) => this.#reportOn("silent", node, { hours, time: format(since) }));
     outcomes.on("callers-silent", ({ node, silent }) => {
-      for (const { caller, hours, since } of silent) {
+      void inTurns(silent, ({ caller, hours, since }) => {
         this.#reportOn("silent", node, { caller, hours, time: format(since) }, "callerSilent", { caller });
-      }
+      });
     });
     outcomes.on("heard", ({ node, caller }) => {
       if (caller === undefined) this.#reportOn("heard", node);
@@ -279,4 +283,12 @@ function describeStore(trouble: StoreTrouble | undefined, translate: Translate):
 function findMostFrequent(found: readonly Problem[]): Problem {
   const count = ({ name }: Problem) => found.filter((each) => each.name === name).length;
   return found.reduce((first, next) => (count(next) > count(first) ? next : first));
+}
+
+/** Requests are not to wait for the messages about a thousand callers. */
+async function inTurns<Item>(items: readonly Item[], act: (item: Item) => void): Promise<void> {
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && index % maxInATurn === 0) await nextTurn();
+    act(item);
+  }
 }
