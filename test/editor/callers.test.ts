@@ -295,6 +295,7 @@ describe("the section Callers of the form", () => {
     await button(text("byList")).click();
     await row(list.length - 1).locator("input").waitFor();
     (await editor().state("callers").innerText()).should.equal(String(list.length));
+    await headings.first().getByText("last", { exact: true }).waitFor();
     await editor().cancel();
   });
 

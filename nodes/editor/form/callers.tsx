@@ -41,9 +41,9 @@ interface CallerRow extends Caller {
   readonly key: number;
   /** As the deployed node may know it; missing for a new one. */
   readonly savedName?: string;
-  /** That was made since the form is open, and after how many others. */
+  /** That was made since the form is open, and when, to order them. */
   readonly token?: string;
-  readonly turn?: number;
+  readonly madeAt?: number;
   readonly isRemoved: boolean;
 }
 
@@ -61,18 +61,19 @@ export function showCallers(given: DeliveriesHost, element: HTMLElement, setup: 
 /** The list, or the name of the variable that has it. While the form is open, each is kept when the other one is chosen. */
 function Callers(setup: CallersSetup) {
   const { value, enter, isUsed } = setup;
-  const [{ isByVariable, list, other }, choose] = useState(() => {
-    // Any other text than JSON may be a part of such a name.
-    return { isByVariable: value !== "" && tryParseJson(value) === undefined, list: value, other: "" };
-  });
+  // Any other text than JSON may be a part of such a name.
+  const [isByVariable, setByVariable] = useState(() => value !== "" && tryParseJson(value) === undefined);
+  const [rows, setRows] = useState(() => readRows(value));
+  const [other, setOther] = useState("");
   const change = () => {
-    choose({ isByVariable: !isByVariable, list: other, other: value });
+    setByVariable(!isByVariable);
+    setOther(value);
     enter(other);
   };
   return (
     <>
       <div class="webhook-trigger-hint">{text(isUsed ? "callers.hint" : "callers.notUsed")}</div>
-      {isByVariable ? <VariableRow {...setup} /> : <CallerList {...setup} value={list} />}
+      {isByVariable ? <VariableRow {...setup} /> : <CallerList {...setup} {...{ rows, setRows }} />}
       {!isByVariable && value !== "" && (
         <div>
           {text("callers.asVariable")} <CopyButton name={text("callers.asVariable")} copied={value} />
@@ -120,10 +121,14 @@ function VariableRow({ node, value, isOpen, enter }: CallersSetup) {
   );
 }
 
-function CallerList({ node, value, values, isOpen, enter, present }: CallersSetup) {
+interface CallerListProps extends CallersSetup {
+  readonly rows: readonly CallerRow[];
+  readonly setRows: (rows: readonly CallerRow[]) => void;
+}
+
+function CallerList({ node, values, isOpen, enter, present, rows, setRows }: CallerListProps) {
   // With Basic authentication, names are those of users.
   const areUsers = values.verificationMethod === "basic";
-  const [rows, setRows] = useState(() => readRows(value));
   const latest = useRef(rows);
   const [typed, setTyped] = useState("");
   const [sought, setSought] = useState("");
@@ -171,16 +176,16 @@ function CallerList({ node, value, values, isOpen, enter, present }: CallersSetu
     setTrouble(problem);
     if (problem !== "" || wanted.length === 0) return names.current?.focus();
     void make(wanted, (callers) => {
-      const { length } = latest.current;
+      const [{ length }, madeAt] = [latest.current, performance.now()];
       change([
         ...latest.current,
-        ...callers.map((caller, index) => ({ ...caller, turn: makes, key: length + index, isRemoved: false })),
+        ...callers.map((caller, index) => ({ ...caller, madeAt, key: length + index, isRemoved: false })),
       ]);
       setTyped("");
     });
   };
   const renew = (row: CallerRow) =>
-    void make([row.name], ([caller]) => caller && edit(row, { ...caller, name: row.name, turn: makes }));
+    void make([row.name], ([caller]) => caller && edit(row, { ...caller, name: row.name, madeAt: performance.now() }));
   // A saved caller stays in sight while it is renamed.
   const isSought = ({ name, savedName = "" }: CallerRow) =>
     [name, savedName].some((each) => each.toLowerCase().includes(sought.toLowerCase()));
@@ -384,7 +389,7 @@ function Made({ rows, title, areUsers, present }: MadeProps) {
     const words = title.match(/[\p{L}\p{N}]+/gu) ?? [];
     saveFile(`${["callers", ...words].join("-")}.csv`, writeCsv([[...given, "header", "URL"], ...lines]));
   };
-  const latestFirst = rows.toSorted((one, other) => (other.turn ?? 0) - (one.turn ?? 0));
+  const latestFirst = rows.toSorted((one, other) => (other.madeAt ?? 0) - (one.madeAt ?? 0));
   return (
     <div class="webhook-trigger-handover" role="group" aria-labelledby="webhook-trigger-caller-tokens">
       <div id="webhook-trigger-caller-tokens">{text("callers.made")}</div>
