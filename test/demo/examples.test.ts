@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
+import catalog from "../../locales/en-US/webhook-trigger.json";
 import { normalisePath } from "../../src/config/paths";
 import { type CurlReply, paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
@@ -227,14 +228,14 @@ describe("the examples", () => {
 
   for (const { name, nodes, deliveries } of examples) {
     const kind = needed(webhooksAmong(nodes));
-    const title = kind === "token" ? "Token" : "Secret";
+    const missing = catalog.rules[kind].required;
 
     it(`"${name}" stays closed until a ${kind} is set, then shows what it is made for in the debug sidebar`, async () => {
       should(deliveries.map(({ webhook }) => webhook)).deepEqual(webhooksAmong(nodes));
       await nodeRed.deploy(nodes);
       for (const { webhook, post } of deliveries) {
-        const status = await nodeRed.status(webhook.id, new RegExp(title));
-        status.should.containEql({ fill: "red", text: `The ${title} is missing` });
+        const status = await nodeRed.status(webhook.id, new RegExp(missing));
+        status.should.containEql({ fill: "red", text: missing });
         (await post(nodeRed.origin, credential)).status.should.equal(404);
       }
 
