@@ -60,7 +60,10 @@ export class DeployGate {
     const patience = this.#deadline - performance.now();
     if (patience <= 0 || !this.#hasRoom(stranger) || response?.destroyed) return false;
     if (response && this.#late.has(response)) return false;
-    if (this.#held.size === 0) this.#timer = setTimeout(() => this.#release(false), patience);
+    if (this.#held.size === 0) {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#release(false), patience);
+    }
     return new Promise((resolve) => {
       const settle: Settle = (isOpen) => {
         this.#held.delete(settle);

@@ -1,7 +1,8 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
+import { mock } from "node:test";
 import should from "should";
-import { DeployGate, maxHeld, maxStrangers } from "../../../src/flow/deploy-gate";
+import { DeployGate, holdTimeoutMs, maxHeld, maxStrangers } from "../../../src/flow/deploy-gate";
 
 const createResponse = () => Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
 
@@ -39,5 +40,27 @@ describe("a deploy", () => {
     should(await fill(undefined)).eql([maxHeld - maxStrangers.all, false]);
     gate.open();
     should(await Promise.all(held)).matchEach(true);
+  });
+
+  it("holds requests for their time also where a sender has gone during the deploy before", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      const gate = new DeployGate();
+      gate.close();
+      const gone = createResponse();
+      void gate.wait(gone);
+      gone.emit("close");
+      const held = gate.wait(createResponse());
+      gate.open();
+      should(await held).be.true();
+      mock.timers.tick(holdTimeoutMs / 2);
+      gate.close();
+      const next = gate.wait(createResponse());
+      mock.timers.tick(holdTimeoutMs * 0.75);
+      gate.open();
+      should(await next).be.true();
+    } finally {
+      mock.timers.reset();
+    }
   });
 });
