@@ -12,7 +12,7 @@ import { formatPlace } from "./place";
 import { formatFix, formatReason, formatRefusal, formatSentence, type Translate } from "./summary";
 import type { Endpoint } from "../flow/endpoint";
 import { findTemplateId } from "../flow/node-red-internals";
-import type { AcceptedEvent, Outcomes, RefusedEvent } from "../flow/outcomes";
+import type { AcceptedEvent, Outcomes, RefusedEvent, SilentCaller } from "../flow/outcomes";
 import type { Problem } from "../request/problem";
 import type { NodeHealths } from "./node-health";
 
@@ -76,6 +76,8 @@ export class Alerts {
   #areFlowsRunning = false;
   /** How often flows were stopped. */
   #stops = 0;
+  /** When the messages about silent callers are sent: that one is heard again is said after that. */
+  #reported = Promise.resolve();
   readonly #refusals = new Map<string, Refusals>();
   /** Endpoints whose second credential was reported. */
   readonly #secondUsed = new WeakSet<Endpoint>();
@@ -97,13 +99,13 @@ export class Alerts {
     });
     outcomes.on("silent", ({ node, hours, since }) => this.#reportOn("silent", node, { hours, time: format(since) }));
     outcomes.on("callers-silent", ({ node, silent }) => {
-      void inTurns(silent, ({ caller, hours, since }) => {
+      const report = ({ caller, hours, since }: SilentCaller) =>
         this.#reportOn("silent", node, { caller, hours, time: format(since) }, "callerSilent", { caller });
-      });
+      this.#reported = this.#reported.then(() => inTurns(silent, report));
     });
     outcomes.on("heard", ({ node, caller }) => {
       if (caller === undefined) this.#reportOn("heard", node);
-      else this.#reportOn("heard", node, { caller }, "callerHeard", { caller });
+      else void this.#reported.then(() => this.#reportOn("heard", node, { caller }, "callerHeard", { caller }));
     });
     outcomes.on("paused", ({ node, pause }) => this.#reportOn("paused", node, {}, `paused.${pause}`));
     outcomes.on("resumed", ({ node }) => this.#reportOn("resumed", node));
