@@ -12,6 +12,8 @@ const pairs = /[A-Za-z0-9+/]{56,}={0,2}/g;
 
 /** So many parts are looked at: a longer text is full of them on purpose, and all that follows counts as a token. */
 const maxParts = 10_000;
+/** In characters. Longer parts are files in base64. */
+const maxPartLength = 1000;
 
 /** The indexes of the first character, and of the one behind the last. */
 type Range = readonly [start: number, end: number];
@@ -32,6 +34,16 @@ function* findLongWords(text: string): Generator<Range> {
     if (end - start >= tokenLength) yield [start, end];
     at = end;
   }
+}
+
+/** What of a part is looked at: all of it, or the ends of a long one. */
+function listEnds(from: number, to: number): Range[] {
+  const half = maxPartLength / 2;
+  if (to - from <= maxPartLength) return [[from, to]];
+  return [
+    [from, from + half],
+    [to - half, to],
+  ];
 }
 
 /** The callers of an endpoint, by the digests of their tokens. */
@@ -68,10 +80,7 @@ export class CallerTokens {
         break;
       }
       // With the padding of base64.
-      const part = text.slice(from, to + 2);
-      const add = ([start, end]: Range) => found.push([from + start, from + end]);
-      for (const { 0: word, index } of part.matchAll(words)) this.#findInWord(word, index).forEach(add);
-      for (const { 0: pair, index } of part.matchAll(pairs)) this.#findInPair(pair, index).forEach(add);
+      for (const [start, end] of listEnds(from, to)) found.push(...this.#findInPart(text.slice(start, end + 2), start));
       if (found.length >= max) break;
     }
     return found.sort(([one], [other]) => one - other).slice(0, max);
@@ -85,6 +94,14 @@ export class CallerTokens {
       from = end;
     }
     return parts.length === 0 ? text : parts.join("") + text.slice(from);
+  }
+
+  /** @param at where the part begins */
+  #findInPart(part: string, at: number): Range[] {
+    return [
+      ...Array.from(part.matchAll(words), ({ 0: word, index }) => this.#findInWord(word, at + index)),
+      ...Array.from(part.matchAll(pairs), ({ 0: pair, index }) => this.#findInPair(pair, at + index)),
+    ].flat();
   }
 
   /** At its beginning or end, such as in `%20` and a token. */

@@ -85,6 +85,15 @@ describe("callers", () => {
     redactor.redact(other).should.equal(other);
   });
 
+  it("have long files in base64 looked at no further than at their ends", () => {
+    const redactor = new Redactor([], undefined, new CallerTokens(callers));
+    const [token = ""] = made.map((each) => each.token);
+    const file = "x/".repeat(10_000);
+    redactor.redact(`${token}/${file}`).should.equal(`[redacted]/${file}`);
+    redactor.redact(`${file}${token}`).should.equal(`${file}[redacted]`);
+    redactor.contains(`${file}${token}/${file}`).should.be.false();
+  });
+
   it("have no text that is full of words as long as tokens looked through to its end", () => {
     const redactor = new Redactor([], undefined, new CallerTokens(callers));
     const words = (count: number) => Array.from({ length: count }, (_, index) => String(index).padStart(40, "x"));
