@@ -30,15 +30,9 @@ export function serveCallers(RED: NodeAPI, { nodes, callerUses }: Observers): vo
 
 function makeCallers(names: readonly string[]): NewCaller[] {
   return names.map((name) => {
-    const token = makeCallerToken();
+    const token = makeToken();
     return { name, token, digest: digest(token).toString("hex") };
   });
-}
-
-/** A spreadsheet takes for a formula what begins with a hyphen. */
-function makeCallerToken(): string {
-  const token = makeToken();
-  return token.startsWith("-") ? makeCallerToken() : token;
 }
 
 /** @throws {BadRequest} */
