@@ -77,7 +77,7 @@ export abstract class Authenticator implements CredentialPlace {
     return this.testCredentials.isSignedTest(head);
   }
 
-  /** Explains a refusal to the operator. Takes as long as some forty verifications; the caller bounds size and rate. */
+  /** Explains a refusal to the operator. Takes as long as some forty verifications; size and rate are bounded where it is used. */
   abstract explain(refused: RefusedRequestFacts): Explanation;
 }
 

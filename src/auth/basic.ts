@@ -69,7 +69,9 @@ export class BasicAuthenticator extends Authenticator {
     return setValue(request, "header:Authorization", `Basic ${this.#pair}`);
   }
 
-  explain({ head }: RefusedRequestFacts): Explanation {
+  explain({ head, caller }: RefusedRequestFacts): Explanation {
+    // Its token was right until a deploy.
+    if (caller !== undefined) return { reasons: [{ key: "callerUnknown", values: {} }] };
     const [presented, ...repeated] = fieldValues(head.rawHeaders, "authorization");
     if (presented === undefined || repeated.length > 0) return { reasons: [] };
     return { reasons: [this.#explain(presented)] };

@@ -66,7 +66,9 @@ export class TokenAuthenticator extends Authenticator {
     return setValue(request, `${method}:${name}`, value);
   }
 
-  explain({ head }: RefusedRequestFacts): Explanation {
+  explain({ head, caller }: RefusedRequestFacts): Explanation {
+    // Its token was right until a deploy.
+    if (caller !== undefined) return { reasons: [{ key: "callerUnknown", values: {} }] };
     const { method, name, token } = this.#access;
     return explainToken([token], `${method}:${name}`, head, this.#callers);
   }

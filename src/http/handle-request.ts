@@ -148,7 +148,7 @@ async function accept(
   const { deployGate } = services;
   if (deployGate.isClosed && !(await waitForFlows(arrived, deployGate, received))) return problems.deploying;
   // While the body was on its way, a deploy may have removed its caller.
-  const current = findCurrent(endpoint, authenticated, services);
+  const current = findAdmitting(endpoint, authenticated, services);
   if (current instanceof Problem) return current;
   const { caller, isTest } = authenticated;
   if (caller !== undefined && !isTest) endpoint.outcomes.emit("called", { node: endpoint.node.id, caller });
@@ -321,7 +321,9 @@ function describeWebhook(
 async function startFlow(accepted: Accepted, services: Services): Promise<Problem | undefined> {
   const { config, guaranteed } = accepted.endpoint;
   // It may have waited while it was unpacked, or as a duplicate.
-  const current = await waitForCurrent(accepted.endpoint, accepted.authenticated, services);
+  const { deployGate } = services;
+  if (deployGate.isClosed && !(await deployGate.wait(accepted.arrived.response))) return problems.deploying;
+  const current = findAdmitting(accepted.endpoint, accepted.authenticated, services);
   if (current instanceof Problem) return current;
   if (config.reply.by === "flow") return startForReply(accepted, config.reply.timeoutMs, services);
   return guaranteed ? store(accepted, guaranteed) : start(accepted, services);
@@ -382,7 +384,8 @@ async function dispatch(
 ): Promise<Problem | undefined> {
   const { deployGate } = services;
   for (;;) {
-    const current = await waitForCurrent(endpoint, delivery.webhook, services);
+    if (deployGate.isClosed && !(await deployGate.wait())) return problems.deploying;
+    const current = findCurrent(endpoint, services);
     if (current instanceof Problem) return current;
     const { deploys } = deployGate;
     const interruptWithFlow = reply && current.guaranteed?.follow(delivery.id);
@@ -395,28 +398,23 @@ async function dispatch(
   }
 }
 
-/** What a request was authenticated by. */
-type UsedCredential = Pick<Authenticated, "credential" | "caller">;
-
-/** Waits until the flows run. */
-async function waitForCurrent(
-  endpoint: Endpoint,
-  used: UsedCredential,
-  services: Services,
-): Promise<Endpoint | Problem> {
-  const { deployGate } = services;
-  if (deployGate.isClosed && !(await deployGate.wait())) return problems.deploying;
-  return findCurrent(endpoint, used, services);
+/** The endpoint of a node as it was deployed last. */
+function findCurrent({ node, config: { path } }: Endpoint, { registry }: Services): Endpoint | Problem {
+  const current = registry.find(path);
+  if (current?.node.id === node.id) return current;
+  // The sender may try again, at its new path.
+  return current || registry.findOfNode(node.id) ? problems.deploying : problems.gone;
 }
 
-/** The endpoint of a node as it was deployed last, or the problem where it no longer takes the request. */
-function findCurrent(
-  { node, config: { path, access } }: Endpoint,
-  used: UsedCredential,
-  { registry }: Services,
+/** The same, unless what a request was authenticated by is not valid there. */
+function findAdmitting(
+  endpoint: Endpoint,
+  used: Pick<Authenticated, "credential" | "caller">,
+  services: Services,
 ): Endpoint | Problem {
-  const current = registry.find(path);
-  if (current?.node.id !== node.id) return current ? problems.deploying : problems.gone;
+  const current = findCurrent(endpoint, services);
+  if (current instanceof Problem) return current;
+  const { access } = endpoint.config;
   const { access: now } = current.config;
   if (access === now || isStillValid(access, now, used)) return current;
   // The sender will try again, with its new credential.

@@ -236,7 +236,7 @@ onBothWays("a deploy that removes a caller", { plugin: moduleOf("hold"), env: wi
       tab(webhook("signed", "/signed", bySender), webhook("kept", "/moved", kept), webhook("own", "/own", { credentials: { token: callerToken("new") } })),
     ); // prettier-ignore
     for (const each of uploads) each.finish();
-    should((await Promise.all(uploads.map((each) => each.statuses()))).flat()).eql([401, 404, 503]);
+    should((await Promise.all(uploads.map((each) => each.statuses()))).flat()).eql([401, 503, 503]);
     nodeRed().messages.length.should.equal(before);
   });
 

@@ -19,6 +19,12 @@ describe("what a request has shown before a deploy", () => {
     for (const one of [token, basic]) isStillValid(one, { ...one, callers: [caller("one")] }, { ...first, caller: "one" }).should.be.true(); // prettier-ignore
   });
 
+  it("is the token of a caller, but with Basic its name as well", () => {
+    const renamed = [caller("uno", "one"), caller("two")];
+    isStillValid(token, { ...token, callers: renamed }, { ...first, caller: "one" }).should.be.true();
+    isStillValid(basic, { ...basic, callers: renamed }, { ...first, caller: "one" }).should.be.false();
+  });
+
   it("is not valid any more where that has changed or removed it, or what it is verified by besides", () => {
     isStillValid(token, { ...token, token: "b" }, first).should.be.false();
     isStillValid(token, { ...token, name: "X-Other" }, first).should.be.false();
