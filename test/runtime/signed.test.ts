@@ -88,7 +88,7 @@ onBothWays("a signed webhook", { ...options, flow }, (nodeRed, way) => {
       (await nodeRed().message(reply.id)).webhook.should.eql({ credential });
     }
     (await lastRequest("two")).should.have.property("credential", "second");
-    await nodeRed().status("two", /first secret or token: \d\d:\d\d, of the second: \d\d:\d\d$/);
+    await nodeRed().status("two", /first password or secret: \d\d:\d\d, of the second: \d\d:\d\d$/);
   });
 
   it("accepts a test request of the form without a signature, also where the reply has no body", async () => {
