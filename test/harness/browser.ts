@@ -225,6 +225,9 @@ export class Editor {
     await closed.evaluateAll((headings) => {
       for (const heading of headings) (heading as HTMLElement).click();
     });
+    // What is loaded then moves all that is below it.
+    const loading = "#webhook-trigger-section-callers:visible > #webhook-trigger-callers > :only-child:empty";
+    await this.page.locator(loading).waitFor({ state: "detached" });
   }
 
   /** Opens the form of a node. */
