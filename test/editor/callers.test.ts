@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import type { Route } from "playwright-core";
 import should from "should";
 import { catalogText } from "../harness/browser";
 import { callers, callerToken } from "../harness/callers";
@@ -27,6 +28,7 @@ describe("the section Callers of the form", () => {
     webhook("counting", "/counting", basic(callers("door"))),
     webhook("used", "/used", { credentials: callers("stolen", "moved", "lost", "other") }),
     webhook("listed", "/listed", { credentials: callers("door") }),
+    webhook("waiting", "/waiting", { credentials: callers("door") }),
     webhook("kept", "/kept", { credentials: callers("gate") }),
     webhook("written", "/written", { credentials: { token, callers: written } }),
     webhook("many", "/many", { credentials: { callers: JSON.stringify(known(1000)) } }),
@@ -175,11 +177,12 @@ describe("the section Callers of the form", () => {
 
   it("gives a user and a password with Basic authentication, as a header and as a command as well", async () => {
     await open("basic");
-    await add("Zoë: 1");
-    const { heading, lines: [[, given, header] = ["", "", ""]] } = await saveFile();
+    await add("Zoë: 1", "-2");
+    const { heading, lines: [[, given, header] = ["", "", ""], [user] = [""]] } = await saveFile();
     heading.should.equal("user,password,header,URL");
+    user.should.equal("-2");
     header.should.equal(`Authorization: Basic ${Buffer.from(`Zoë: 1:${given}`).toString("base64")}`);
-    await button(catalogText("copy", { name: catalogText("section.terminal") })).click();
+    await button(catalogText("copy", { name: catalogText("section.terminal") })).first().click();
     const command = await editor().clipboard();
     await deploy();
     (await paste([command])).status.should.equal(200);
@@ -256,8 +259,9 @@ describe("the section Callers of the form", () => {
     (await variable().inputValue()).should.equal("${CALLERS}");
     await button(text("byList")).click();
     await editor().part("caller-names").waitFor();
-    (await editor().hint("token").innerText()).should.equal(catalogText("token.lost"));
-    await editor().cancel();
+    (await editor().state("callers").innerText()).should.equal("${CALLERS}");
+    await editor().done();
+    (await editor().isChanged("variable")).should.be.false();
     await open("listed");
     await row(0).waitFor();
     await button(text("byVariable")).click();
@@ -267,6 +271,54 @@ describe("the section Callers of the form", () => {
     await variable().fill("${OTHER}");
     await editor().done();
     should(await editor().saved("listed", "credentials")).have.property("callers", "${OTHER}");
+  });
+
+  it("keeps the list while a variable is looked at and not entered", async () => {
+    await open("written");
+    await button(text("byVariable")).click();
+    (await variable().inputValue()).should.equal("");
+    (await editor().state("callers").innerText()).should.equal("2");
+    await variable().fill("${OTHER}");
+    (await editor().state("callers").innerText()).should.equal("${OTHER}");
+    await variable().fill("");
+    (await editor().state("callers").innerText()).should.equal("2");
+    await editor().done();
+    (await editor().isChanged("written")).should.be.false();
+  });
+
+  it("keeps a new caller, and a new name, when the answer of the runtime comes after another change", async () => {
+    const route = "**/webhook-trigger/callers";
+    /** Answers the request of an action after another one. */
+    const answerAfter = async (ask: () => Promise<void>, change: () => Promise<void>) => {
+      const { page } = editor();
+      const asked = new Promise<Route>((resolve) => void page.route(route, resolve));
+      await ask();
+      const held = await asked;
+      await change();
+      const answered = page.waitForResponse(route);
+      await held.continue();
+      await (await answered).finished();
+      await page.unroute(route);
+    };
+    await open("waiting");
+    await answerAfter(() => add("new"), () => button(text("byVariable")).click());
+    await editor().state("callers").getByText("2", { exact: true }).waitFor();
+    await button(text("byList")).click();
+    await section().locator(".webhook-trigger-group").getByText("new", { exact: true }).waitFor();
+    await answerAfter(() => button(text("renew", { name: "door" })).click(), () => row(0).locator("input").fill("gate"));
+    await row(0).getByText(text("renewed")).waitFor();
+    await editor().done();
+    const { callers: saved } = (await editor().saved("waiting", "credentials")) as { callers: string };
+    (JSON.parse(saved) as { name: string }[]).map(({ name }) => name).should.eql(["gate", "new"]);
+    // The form of another node knows nothing of it.
+    await open("waiting");
+    await answerAfter(() => add("late"), async () => {
+      await editor().cancel();
+      await open("written");
+    });
+    (await editor().state("callers").innerText()).should.equal("2");
+    await editor().done();
+    (await editor().isChanged("written")).should.be.false();
   });
 
   it("shows the newest tokens first, whose names no spreadsheet calculates, and gives the list to a variable", async () => {
@@ -339,5 +391,8 @@ describe("the section Callers of the form", () => {
     }
     await button(text("remove", { name: "door" })).click();
     (await editor().input("alertPerCaller").isVisible()).should.be.false();
+    await editor().enter({ verificationMethod: "jwt" });
+    await button(text("keep", { name: "door" })).click();
+    (await editor().input("callers").inputValue()).should.containEql("door");
   });
 }); // prettier-ignore

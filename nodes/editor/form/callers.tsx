@@ -47,6 +47,15 @@ interface CallerRow extends Caller {
   readonly isRemoved: boolean;
 }
 
+/** The list, and the variable that may have it instead: one that is empty leaves the other one in the credential. */
+interface CallersChoice {
+  readonly rows: readonly CallerRow[];
+  /** The list in JSON: as it was saved, until a row changes; empty for none. */
+  readonly list: string;
+  readonly variable: string;
+  readonly isByVariable: boolean;
+}
+
 /** From how many on they can be searched, and how many are shown. */
 const [manyRows, maxRows] = [20, 100];
 /** How many tokens are shown; all are in the file. */
@@ -58,33 +67,60 @@ export function showCallers(given: DeliveriesHost, element: HTMLElement, setup: 
   render(<Callers {...setup} />, element);
 }
 
-/** The list, or the name of the variable that has it. While the form is open, each is kept when the other one is chosen. */
+/** The list, or the name of the variable that has it. Each is kept while the other one is shown. */
 function Callers(setup: CallersSetup) {
-  const { value, enter, isUsed } = setup;
-  // Any other text than JSON may be a part of such a name.
-  const [isByVariable, setByVariable] = useState(() => value !== "" && tryParseJson(value) === undefined);
-  const [rows, setRows] = useState(() => readRows(value));
-  const [other, setOther] = useState("");
-  const change = () => {
-    setByVariable(!isByVariable);
-    setOther(value);
-    enter(other);
+  const { enter, isUsed } = setup;
+  const [choice, setChoice] = useState(() => readChoice(setup.value));
+  // New tokens come after other changes.
+  const latest = useRef(choice);
+  const change = (changed: Partial<CallersChoice>) => {
+    latest.current = { ...latest.current, ...changed };
+    setChoice(latest.current);
+    enter(composeValue(latest.current));
   };
+  const changeRows = (edit: (rows: readonly CallerRow[]) => readonly CallerRow[]) => {
+    const rows = edit(latest.current.rows);
+    change({ rows, list: writeRows(rows) });
+  };
+  const { rows, list, variable, isByVariable } = choice;
   return (
     <>
       <div class="webhook-trigger-hint">{text(isUsed ? "callers.hint" : "callers.notUsed")}</div>
-      {isByVariable ? <VariableRow {...setup} /> : <CallerList {...setup} {...{ rows, setRows }} />}
-      {!isByVariable && value !== "" && (
+      {isByVariable ? (
+        <VariableRow {...setup} variable={variable} setVariable={(entered) => change({ variable: entered })} />
+      ) : (
+        <CallerList {...setup} {...{ rows, changeRows }} />
+      )}
+      {!isByVariable && list !== "" && (
         <div>
-          {text("callers.asVariable")} <CopyButton name={text("callers.asVariable")} copied={value} />
+          {text("callers.asVariable")} <CopyButton name={text("callers.asVariable")} copied={list} />
         </div>
       )}
-      <Button onClick={change}>{text(isByVariable ? "callers.byList" : "callers.byVariable")}</Button>
+      <Button onClick={() => change({ isByVariable: !isByVariable })}>
+        {text(isByVariable ? "callers.byList" : "callers.byVariable")}
+      </Button>
     </>
   );
 }
 
-function VariableRow({ node, value, isOpen, enter }: CallersSetup) {
+function readChoice(value: string): CallersChoice {
+  // Any other text than JSON may be a part of the name of a variable.
+  const isByVariable = value !== "" && tryParseJson(value) === undefined;
+  const [list, variable] = isByVariable ? ["", value] : [value, ""];
+  return { rows: readRows(list), list, variable, isByVariable };
+}
+
+/** Composes the credential. */
+function composeValue({ list, variable, isByVariable }: CallersChoice): string {
+  return isByVariable ? variable || list : list || variable;
+}
+
+interface VariableRowProps extends CallersSetup {
+  readonly variable: string;
+  readonly setVariable: (entered: string) => void;
+}
+
+function VariableRow({ node, isOpen, variable, setVariable }: VariableRowProps) {
   const [id, hint] = ["webhook-trigger-caller-variable", "webhook-trigger-caller-variable-hint"];
   const deployed = [...(useLastUsed(node, isOpen) ?? [])];
   return (
@@ -94,9 +130,9 @@ function VariableRow({ node, value, isOpen, enter }: CallersSetup) {
         <input
           type="text"
           id={id}
-          value={value}
+          value={variable}
           aria-describedby={hint}
-          onInput={({ currentTarget }) => enter(currentTarget.value)}
+          onInput={({ currentTarget }) => setVariable(currentTarget.value)}
         />
         <div class="webhook-trigger-hint" id={hint}>
           {text("callers.variableHint")}
@@ -123,13 +159,13 @@ function VariableRow({ node, value, isOpen, enter }: CallersSetup) {
 
 interface CallerListProps extends CallersSetup {
   readonly rows: readonly CallerRow[];
-  readonly setRows: (rows: readonly CallerRow[]) => void;
+  /** Edits the rows as they are then. */
+  readonly changeRows: (edit: (rows: readonly CallerRow[]) => readonly CallerRow[]) => void;
 }
 
-function CallerList({ node, values, isOpen, enter, present, rows, setRows }: CallerListProps) {
+function CallerList({ node, values, isOpen, present, rows, changeRows }: CallerListProps) {
   // With Basic authentication, names are those of users.
   const areUsers = values.verificationMethod === "basic";
-  const latest = useRef(rows);
   const [typed, setTyped] = useState("");
   const [sought, setSought] = useState("");
   const [trouble, setTrouble] = useState("");
@@ -145,14 +181,8 @@ function CallerList({ node, values, isOpen, enter, present, rows, setRows }: Cal
     made.current?.scrollIntoView({ block: "start" });
   }, [makes]);
 
-  const change = (next: readonly CallerRow[]) => {
-    latest.current = next;
-    setRows(next);
-    const kept = next.filter(({ isRemoved }) => !isRemoved).map(({ name, digest }) => ({ name, digest }));
-    enter(kept.length === 0 ? "" : JSON.stringify(kept));
-  };
   const edit = ({ key }: CallerRow, edited: Partial<CallerRow>) =>
-    change(latest.current.map((row) => (row.key === key ? { ...row, ...edited } : row)));
+    changeRows((latest) => latest.map((row) => (row.key === key ? { ...row, ...edited } : row)));
   /** Tokens are made once, however often a button is pressed. */
   const make = async (wanted: readonly string[], take: (callers: readonly NewCaller[]) => void) => {
     if (isMaking.current) return;
@@ -176,16 +206,19 @@ function CallerList({ node, values, isOpen, enter, present, rows, setRows }: Cal
     setTrouble(problem);
     if (problem !== "" || wanted.length === 0) return names.current?.focus();
     void make(wanted, (callers) => {
-      const [{ length }, madeAt] = [latest.current, performance.now()];
-      change([
-        ...latest.current,
-        ...callers.map((caller, index) => ({ ...caller, madeAt, key: length + index, isRemoved: false })),
+      const madeAt = performance.now();
+      changeRows((latest) => [
+        ...latest,
+        ...callers.map((caller, index) => ({ ...caller, madeAt, key: latest.length + index, isRemoved: false })),
       ]);
       setTyped("");
     });
   };
   const renew = (row: CallerRow) =>
-    void make([row.name], ([caller]) => caller && edit(row, { ...caller, name: row.name, madeAt: performance.now() }));
+    void make([row.name], (callers) => {
+      // It may have been renamed since.
+      for (const { token, digest } of callers) edit(row, { token, digest, madeAt: performance.now() });
+    });
   // A saved caller stays in sight while it is renamed.
   const isSought = ({ name, savedName = "" }: CallerRow) =>
     [name, savedName].some((each) => each.toLowerCase().includes(sought.toLowerCase()));
@@ -252,6 +285,11 @@ function readRows(value: string): readonly CallerRow[] {
   return (Array.isArray(parsed) ? parsed.filter(isObject) : []).map(({ name, digest }, key) => {
     return { key, name: textOf(name), savedName: textOf(name), digest: textOf(digest), isRemoved: false };
   });
+}
+
+function writeRows(rows: readonly CallerRow[]): string {
+  const kept = rows.filter(({ isRemoved }) => !isRemoved).map(({ name, digest }) => ({ name, digest }));
+  return kept.length === 0 ? "" : JSON.stringify(kept);
 }
 
 /** Without letter case. */
@@ -383,7 +421,8 @@ function Made({ rows, title, areUsers, present }: MadeProps) {
   const save = () => {
     const lines = rows.map(({ name, token = "" }) => {
       const { header, url } = present(name, token);
-      return [asText(name), token, header, url];
+      // A device sends its user exactly so.
+      return [areUsers ? name : asText(name), token, header, url];
     });
     const given = areUsers ? ["user", "password"] : ["name", "token"];
     const words = title.match(/[\p{L}\p{N}]+/gu) ?? [];

@@ -77,8 +77,8 @@ export function removeGenerated(name: CredentialName): void {
 /** Generates missing credentials that the user chooses. */
 export function enterMissing(node: WebhookNode): void {
   const { used, credentials, sender } = readForm(node);
-  const isChosen = sender?.secretIsChosen ?? false;
-  const chosen: CredentialName[] = ["verifyToken", ...(isChosen ? (["secret"] as const) : [])];
+  const chosen: CredentialName[] = ["verifyToken"];
+  if (sender?.secretIsChosen) chosen.push("secret");
   // Callers have their own.
   if (credentials.callers === "") chosen.push("token", "password");
   for (const name of chosen) {
@@ -114,10 +114,11 @@ export function showCredentials(state: FormState): void {
   const docs = name !== "" && state.sender && (
     <DocsLink href={state.sender.docs}>{node._("secret.docs", { name })}</DocsLink>
   );
-  const kept = (credential: CredentialName) => credentials[credential] === keptPassword && node._("credential.kept");
-  draw("hint-token", withDocs(composeTokenHint(state, name), docs));
-  draw("hint-password", kept("password") || (hasOnlyCallers(values, credentials) && node._("callers.only")) || null);
-  draw("hint-secret", withDocs(kept("secret") || composeSecretHint(state, name), docs));
+  const unneeded = hasOnlyCallers(values, credentials) ? node._("callers.only") : "";
+  const hint = (of: CredentialName) => (credentials[of] === keptPassword ? node._("credential.kept") : unneeded);
+  draw("hint-token", withDocs(hint("token") || composeTokenHint(state, name), docs));
+  draw("hint-password", hint("password"));
+  draw("hint-secret", withDocs(hint("secret") || composeSecretHint(state, name), docs));
   draw("doubt", <Note id="note-secret" text={describeDoubt(state)} />);
 }
 
@@ -174,8 +175,6 @@ function composeSecretHint(state: FormState, name: string): string {
 
 function composeTokenHint(state: FormState, name: string): string {
   const { node, values, credentials } = state;
-  if (credentials.token === keptPassword) return node._("credential.kept");
-  if (hasOnlyCallers(values, credentials)) return node._("callers.only");
   // A copied or imported node has lost its token.
   if (credentials.token === "" && !isCredentialChanged(state, "token")) return node._("token.lost");
   // A recipe says more, below the list.

@@ -84,8 +84,10 @@ export function showSections(state: FormState, before: FormState | undefined): v
 // The section *Callers*.
 
 function showCallers(state: FormState): void {
-  // Callers that the method does not use are there, which it says.
-  showElement($("#webhook-trigger-section-callers"), state.used.has("callers") || state.credentials.callers !== "");
+  const section = $("#webhook-trigger-section-callers");
+  // Callers that the method does not use are there, which it says; those that are removed can come back.
+  if (state.credentials.callers !== "") section.data("stays", true);
+  showElement(section, state.used.has("callers") || section.data("stays") === true);
   draw("callers", <Callers {...state} />);
 }
 
@@ -97,11 +99,17 @@ function Callers(state: FormState) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!views || !place.current) return;
-    const enter = (value: string) => void input("callers").val(value).trigger("change");
-    const present = (name: string, token: string) => presentCaller(state, name, token);
-    const id = RED.nodes.subflow(node.z) ? undefined : node.id;
-    const setup = { node: id, value: credentials.callers, values, isUsed: used.has("callers"), isOpen, enter, present };
-    views.showCallers(host(), place.current, setup);
+    // Tokens may come when the form of another node is open.
+    const field = input("callers");
+    views.showCallers(host(), place.current, {
+      node: RED.nodes.subflow(node.z) ? undefined : node.id,
+      value: credentials.callers,
+      values,
+      isUsed: used.has("callers"),
+      isOpen,
+      enter: (value) => void field.val(value).trigger("change"),
+      present: (name, token) => presentCaller(state, name, token),
+    });
   });
   return (
     <>
