@@ -305,6 +305,7 @@ describe("the section Callers of the form", () => {
     await editor().state("callers").getByText("2", { exact: true }).waitFor();
     await button(text("byList")).click();
     await section().locator(".webhook-trigger-group").getByText("new", { exact: true }).waitFor();
+    (await editor().state("callers").innerText()).should.equal("2");
     await answerAfter(() => button(text("renew", { name: "door" })).click(), () => row(0).locator("input").fill("gate"));
     await row(0).getByText(text("renewed")).waitFor();
     await editor().done();
