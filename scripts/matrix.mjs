@@ -79,10 +79,11 @@ export const matrix = [
     nodeRed: () => nodeRedFolder(4),
     specs: [
       ...inFolders("differential"),
-      ...inFiles("editor/form", "editor/accessibility", "editor/languages", "editor/first-webhook"),
+      ...inFiles("editor/form", "editor/callers", "editor/accessibility", "editor/languages", "editor/first-webhook"),
       ...versioned,
       ...inFiles(
         "runtime/configuration",
+        "runtime/callers",
         "runtime/settings",
         "runtime/field-cases",
         "runtime/replies",
