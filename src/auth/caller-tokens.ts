@@ -1,14 +1,8 @@
 // The tokens of callers, of which only the digests are known.
 
-import { type Caller, callerToken } from "../config/callers";
+import { hash } from "node:crypto";
+import { type Caller, callerToken, hasBothCases } from "../config/callers";
 import { tokenLength } from "../config/fields";
-import { digestOfPresented } from "./digest";
-
-/** Parts of a text that may have a token in them. */
-const words = new RegExp(`[A-Za-z0-9_-]{${tokenLength},}`, "g");
-
-/** Parts that may be the name of a caller and its token in base64 (RFC 7617), which proxies repeat in other header fields. */
-const pairs = /[A-Za-z0-9+/]{56,}={0,2}/g;
 
 /** So many parts are looked at: a longer text is full of them on purpose, and all that follows counts as a token. */
 const maxParts = 10_000;
@@ -46,6 +40,19 @@ function listEnds(from: number, to: number): Range[] {
   ];
 }
 
+/** What stands between some characters of a part and is no shorter than a token, with its index. */
+function splitPart(part: string, separators: RegExp): (readonly [text: string, index: number])[] {
+  // Most parts have none of them.
+  if (!separators.test(part)) return [[part, 0]];
+  let index = 0;
+  const all = part.split(separators).map((text) => {
+    const at = index;
+    index += text.length + 1;
+    return [text, at] as const;
+  });
+  return all.filter(([text]) => text.length >= tokenLength);
+}
+
 /** The callers of an endpoint, by the digests of their tokens. */
 export class CallerTokens {
   readonly #names: ReadonlyMap<string, string>;
@@ -66,7 +73,7 @@ export class CallerTokens {
    */
   find(presented: string, digest?: Buffer): string | undefined {
     if (this.size === 0 || !callerToken.test(presented)) return undefined;
-    return this.#names.get((digest ?? digestOfPresented(presented)).toString("hex"));
+    return this.#names.get(digest ? digest.toString("hex") : hash("sha256", presented, "hex"));
   }
 
   /** Where a text has tokens, in their order; no more than the first `max` of them. */
@@ -79,8 +86,7 @@ export class CallerTokens {
         found.push([from, text.length]);
         break;
       }
-      // With the padding of base64.
-      for (const [start, end] of listEnds(from, to)) found.push(...this.#findInPart(text.slice(start, end + 2), start));
+      for (const [start, end] of listEnds(from, to)) found.push(...this.#findInPart(text.slice(start, end), start));
       if (found.length >= max) break;
     }
     return found.sort(([one], [other]) => one - other).slice(0, max);
@@ -98,19 +104,21 @@ export class CallerTokens {
 
   /** @param at where the part begins */
   #findInPart(part: string, at: number): Range[] {
-    return [
-      ...Array.from(part.matchAll(words), ({ 0: word, index }) => this.#findInWord(word, at + index)),
-      ...Array.from(part.matchAll(pairs), ({ 0: pair, index }) => this.#findInPair(pair, at + index)),
-    ].flat();
+    if (!hasBothCases(part)) return [];
+    const words = splitPart(part, /[+/]/).flatMap(([word, index]) => this.#findInWord(word, at + index));
+    // Of Basic authentication (RFC 7617), which proxies repeat in other header fields.
+    const pairs = splitPart(part, /[-_]/).flatMap(([pair, index]) => this.#findInPair(pair, at + index));
+    return [...words, ...pairs];
   }
 
-  /** At its beginning or end, such as in `%20` and a token. */
+  /** Tokens at the beginning or end of a word, such as `%20` and a token. */
   #findInWord(word: string, index: number): Range[] {
     return [...new Set([0, word.length - tokenLength])]
       .filter((start) => this.find(word.slice(start, start + tokenLength)) !== undefined)
       .map((start) => [index + start, index + start + tokenLength]);
   }
 
+  /** The name and the token of a caller in base64, without its padding. */
   #findInPair(pair: string, index: number): Range[] {
     const text = Buffer.from(pair, "base64").toString("latin1");
     const colon = text.length - tokenLength - 1;

@@ -10,6 +10,12 @@ export interface Caller {
 
 /** Tokens are made by `makeToken`. No encoding writes these characters in another way, so that they can be found in texts. */
 export const callerToken = /^[A-Za-z0-9_-]{40}$/;
+
+/** Whether a text has capital and small letters, as each token has: hexadecimal numbers need not be looked at. */
+export function hasBothCases(text: string): boolean {
+  return /[A-Z]/.test(text) && /[a-z]/.test(text);
+}
+
 export const maxCallers = 1000;
 /** In characters. */
 const maxCallerName = 64;
