@@ -129,6 +129,10 @@ function prepareEditor({ colorScheme, locale, css }: { colorScheme: string; loca
   // Node-RED 5 keeps its own choice of theme, whatever the browser's user likes.
   localStorage.setItem("view-dark-theme", colorScheme);
   addEventListener("DOMContentLoaded", () => {
+    // Whatever Markdown it shows, the editor loads 3.5 MB for diagrams in it.
+    jQuery.ajaxPrefilter("script", ({ url = "" }, _, request) => {
+      if (url.includes("mermaid")) request.abort();
+    });
     document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
   });
   Object.assign(globalThis, {
