@@ -53,13 +53,13 @@ export class MemoryList implements DeliveryList {
   }
 
   /** Ignores a delivery that is larger than the list, or has a known id. */
-  add(delivery: Delivery, body: Buffer): Promise<void> {
+  add(delivery: Delivery, body: Buffer): undefined {
     const own = ownMemory(body);
     const bytes = measure(delivery, own);
-    if (bytes > this.#maxBytes || this.#entries.has(delivery.id)) return done;
+    if (bytes > this.#maxBytes || this.#entries.has(delivery.id)) return;
     this.#makeRoom(bytes);
-    const node = this.#nodes.get(delivery.node) ?? { started: [], others: [] };
-    this.#nodes.set(delivery.node, node);
+    let node = this.#nodes.get(delivery.node);
+    if (!node) this.#nodes.set(delivery.node, (node = { started: [], others: [] }));
     const { started, others } = node;
     // Strangers can send as many of the others as they like.
     const among = startsFlow(delivery.state) ? started : others;
@@ -75,7 +75,6 @@ export class MemoryList implements DeliveryList {
       this.#drop(isOther ? other : first);
     }
     this.#changed();
-    return done;
   }
 
   update(id: string, change: Change): Promise<void> {
@@ -152,7 +151,8 @@ export class MemoryList implements DeliveryList {
   /** Mostly the oldest, which is also the oldest of its node. */
   #drop(entry: ListEntry | undefined): void {
     if (!entry) return;
-    entry.among.splice(entry.among.indexOf(entry), 1);
+    if (entry.among[0] === entry) entry.among.shift();
+    else entry.among.splice(entry.among.indexOf(entry), 1);
     this.#entries.delete(entry.delivery.id);
     this.#bytes -= entry.bytes;
   }

@@ -7,7 +7,7 @@ import { redacted, type Redactor } from "../auth/redactor";
 import { fieldValues, type RequestHead } from "../request/head";
 import type { Problem } from "../request/problem";
 import type { Delivery, StoredHead, IncomingDelivery, StoredDelivery } from "./delivery";
-import { type Change, type DeliveryQueue, StoreError } from "./queue";
+import { type Change, type DeliveryList, StoreError } from "./queue";
 import { type RecordedRequest, type RequestOutcome, recordRequest, type SentRequest } from "./record";
 
 /** How many refused requests per second are recorded: a flood must leave room for accepted ones. */
@@ -17,7 +17,10 @@ const maxFilteredBytes = 64 * 1024;
 const nothing = Buffer.alloc(0);
 
 /** The memory, or the store of the settings file. */
-export type RecordTarget = Pick<DeliveryQueue, "add" | "update">;
+export interface RecordTarget extends Pick<DeliveryList, "update"> {
+  /** Nothing where it has taken no time. */
+  add(delivery: Delivery, body: Buffer): Promise<void> | undefined;
+}
 
 export interface RefusalExplanation {
   readonly explanation: Explanation;
@@ -130,7 +133,7 @@ export class DeliveryRecorder {
   #addStarted(delivery: Delivery, body: Buffer): void {
     const isAnswered = delivery.state === "running";
     const { id, webhook } = delivery;
-    this.#options.recentAttempts.add(id, { recorder: this, isAnswered, caller: webhook?.caller });
+    this.#options.recentAttempts.add({ id, recorder: this, isAnswered, caller: webhook?.caller });
     this.#write(isAnswered && this.#options.isQueue ? { ...delivery, state: "succeeded" } : delivery, body);
   }
 
@@ -155,8 +158,8 @@ export class DeliveryRecorder {
     this.#settle(this.#target.add(delivery, this.#options.keepsBodies ? body : nothing));
   }
 
-  #settle(written: Promise<void>): void {
-    written.catch((error: unknown) => {
+  #settle(written: Promise<void> | undefined): void {
+    written?.catch((error: unknown) => {
       if (!(error instanceof StoreError)) this.#options.report(error);
     });
   }
@@ -169,6 +172,7 @@ export const ignoreTrouble = (): void => undefined;
 export const maxRecentAttempts = 1000;
 
 interface RecentAttempt {
+  readonly id: string;
   readonly recorder: DeliveryRecorder;
   readonly isAnswered: boolean;
   readonly caller: string | undefined;
@@ -184,9 +188,8 @@ interface RecentFailure extends Pick<RecentAttempt, "caller"> {
 /** The last attempts of flows that are not followed, by the ids of their messages. */
 export class RecentAttempts {
   readonly #report: (failure: RecentFailure) => void;
-  readonly #attempts = new Map<string, RecentAttempt>();
-  /** Their ids in a ring: a `Map` finds its first key slowly after many deletions. */
-  readonly #ids: string[] = [];
+  /** In a ring: errors are few, and so it is searched rather than indexed. */
+  readonly #attempts: (RecentAttempt | undefined)[] = [];
   #next = 0;
 
   /** @param report receives failures of flows that do not reply */
@@ -194,21 +197,20 @@ export class RecentAttempts {
     this.#report = report;
   }
 
-  add(id: string, attempt: RecentAttempt): void {
-    this.#attempts.delete(this.#ids[this.#next] ?? "");
-    this.#ids[this.#next] = id;
+  add(attempt: RecentAttempt): void {
+    this.#attempts[this.#next] = attempt;
     this.#next = (this.#next + 1) % maxRecentAttempts;
-    this.#attempts.set(id, attempt);
   }
 
   /** A node has reported an error about any message. */
   failed(id: string, describe: (redactor: Redactor) => string): void {
     // A flow may fail before the delivery is listed.
     setImmediate(() => {
-      const attempt = this.#attempts.get(id);
-      // Only the first error of a delivery is recorded: later ones follow from it.
-      this.#attempts.delete(id);
+      const index = this.#attempts.findIndex((each) => each?.id === id);
+      const attempt = this.#attempts[index];
       if (!attempt) return;
+      // Only the first error of a delivery is recorded: later ones follow from it.
+      this.#attempts[index] = undefined;
       const { recorder, isAnswered, caller } = attempt;
       const error = recorder.fail(id, isAnswered, describe);
       // The reply shows how the flow ended.

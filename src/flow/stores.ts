@@ -146,7 +146,7 @@ export class DeliveryStores {
 
   /** Records a request that reached no endpoint. */
   recordMissed(delivery: Delivery): void {
-    this.#findTarget(false)?.add(delivery, Buffer.alloc(0)).catch(ignoreTrouble);
+    this.#findTarget(false)?.add(delivery, Buffer.alloc(0))?.catch(ignoreTrouble);
   }
 
   /** The queue in which a node's deliveries survive a restart; `undefined` if they are only in memory. */

@@ -12,8 +12,7 @@ describe("several lists of deliveries", () => {
 
   /** Adds deliveries that came at these times to a list, their ids being the times. */
   const add = (list: number, ...times: number[]) => {
-    for (const at of times)
-      void logs[list]?.add(delivered(`${at}`, { at, node: at % 2 === 0 ? "even" : "odd" }), bytes);
+    for (const at of times) logs[list]?.add(delivered(`${at}`, { at, node: at % 2 === 0 ? "even" : "odd" }), bytes);
   };
   const pages = async (query: Query) => {
     const found: string[][] = [];

@@ -7,7 +7,7 @@ describe("The list of filtered requests", () => {
   const fill = (list: FilteredList, count: number, nodes: number, size: number) => {
     for (let at = 0; at < count; at++) {
       const rest = { at, node: `node ${at % nodes}`, state: "filtered", size } as const;
-      void list.add(delivered(String(at), rest), Buffer.alloc(size));
+      list.add(delivered(String(at), rest), Buffer.alloc(size));
     }
   };
 

@@ -11,7 +11,7 @@ describe("MemoryList", () => {
   beforeEach(() => (time = 1_700_000_000_000));
 
   const add = (list: MemoryList, id: string, rest: Partial<Delivery> = {}, body: Buffer = bytes) =>
-    void list.add(delivered(id, { at: ++time, ...rest }), body);
+    list.add(delivered(id, { at: ++time, ...rest }), body);
   const idsOf = async (list: MemoryList) => (await list.list({ limit: 1000 })).map(({ id }) => id);
 
   it("keeps what has started the flow, however much comes that does not", async () => {

@@ -8,6 +8,7 @@ import { formatCallerSearch } from "../../../src/config/callers";
 import type { Delivery, StoredDelivery } from "../../../src/deliveries/delivery";
 import { groupFailures } from "../../../src/deliveries/failures";
 import { MemoryList } from "../../../src/deliveries/memory-list";
+import type { RecordTarget } from "../../../src/deliveries/recorder";
 import {
   type AttemptResult,
   type DeliveryList,
@@ -812,7 +813,7 @@ function testQueue(engine: QueueEngine): void {
 }
 
 /** A queue, or the list in memory. */
-type Listed = DeliveryList & Pick<DeliveryQueue, "add">;
+type Listed = DeliveryList & RecordTarget;
 
 function testLists(open: () => Listed | Promise<Listed>): void {
   const all: Delivery[] = [
