@@ -38,7 +38,7 @@ const defaults = {
   breakerInterval: breakerIntervalMs,
   /** How often pauses are read, which other instances change. */
   pollInterval: 2000,
-  /** How often old deliveries are dropped, and the server's clock is read. */
+  /** How often old deliveries are dropped, the server's clock is read, and missing jobs are added. */
   tidyInterval: 60_000,
   maxAge,
   maxBytes,
@@ -104,6 +104,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     this.#every(renewInterval, async () => this.duplicates.renew());
     this.#every(tidyInterval, async () => this.#index.tidy());
     this.#every(tidyInterval, async () => this.#client.readClock());
+    this.#every(tidyInterval, async () => this.#addMissingJobs());
     await this.#client.start(events);
     await this.#index.tidy();
   }
@@ -294,8 +295,8 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     const results = await this.#index.add(delivery, body, attempts, also, isUnknownScript);
     // An earlier transaction was refused, and the script with it.
     if (!results?.some((result) => result instanceof Error)) return;
-    // The delivery is stored already: without its job it would never be started.
-    await this.#client.persist(async () => this.#client.ask(() => addJobAlone(jobs.queue, job)));
+    // The delivery is stored already. If this fails as well, its job is missed later: see `#addMissingJobs`.
+    await this.#client.ask(() => addJobAlone(jobs.queue, job)).catch(() => undefined);
   }
 
   async #process(jobs: NodeJobs, job: Job<JobData>, token: string): Promise<Place> {
@@ -390,6 +391,22 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     await this.#client.transact((multi) => {
       for (const [id, token] of this.#tokens) this.running.get(id)?.queue.keepLock(multi, id, token);
     });
+  }
+
+  /**
+   * Without its job, a delivery would never be started: its instance may have ended before it had stored that, or the
+   * server may have dropped it. A job too many starts nothing.
+   */
+  async #addMissingJobs(): Promise<void> {
+    for (const jobs of this.queues.values()) {
+      if (!jobs.consumer) continue;
+      for await (const ids of this.#index.listUnfinished(jobs.node)) {
+        for (const id of await jobs.findMissing(ids)) {
+          const stored = this.running.has(id) ? undefined : await this.#index.find(id);
+          if (stored) await addJobAlone(jobs.queue, await jobs.createJob(id, stored.body.length, 0));
+        }
+      }
+    }
   }
 
   async #takeOver(): Promise<void> {

@@ -239,6 +239,17 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     return Object.fromEntries(counts.filter(([, number]) => number > 0));
   }
 
+  /** The ids of a node's unfinished deliveries, in steps. */
+  async *listUnfinished(node: string): AsyncGenerator<string[]> {
+    for (const state of unfinished) {
+      const set = this.#key("in", state, node);
+      for (let [from, ids]: [number, string[]] = [0, []]; from === 0 || ids.length === step; from += step) {
+        ids = await this.#client.ask((redis) => redis.zrange(set, from, from + step - 1));
+        yield ids;
+      }
+    }
+  }
+
   /** @param lock of its job, if it has one: an instance that takes it has that */
   async remove({ id, node }: Delivery, lock: string | undefined, state: State | undefined): Promise<Removal> {
     const keys = [this.#key("delivery", id), ...(lock === undefined ? [] : [lock])];

@@ -94,6 +94,14 @@ export class NodeJobs extends NodeQueue {
     return createJob(this.#services.client.bull, this.queue, id, { bytes }, delayMs);
   }
 
+  /** @returns the ids without a job */
+  async findMissing(ids: readonly string[]): Promise<string[]> {
+    const found = await this.#services.client.transact((multi) => {
+      for (const id of ids) multi.exists(this.queue.toKey(id));
+    });
+    return ids.filter((_, index) => found[index] === 0);
+  }
+
   /** One that is handed over just now stays. */
   async remove(id: string): Promise<void> {
     await this.#ask(this.queue.remove(id));
