@@ -101,11 +101,11 @@ export class Alerts {
     outcomes.on("callers-silent", ({ node, silent }) => {
       const report = ({ caller, hours, since }: SilentCaller) =>
         this.#reportOn("silent", node, { caller, hours, time: format(since) }, "callerSilent", { caller });
-      this.#reported = this.#reported.then(() => inTurns(silent, report));
+      this.#reportInTurn(silent.map((each) => () => report(each)));
     });
     outcomes.on("heard", ({ node, caller }) => {
       if (caller === undefined) this.#reportOn("heard", node);
-      else void this.#reported.then(() => this.#reportOn("heard", node, { caller }, "callerHeard", { caller }));
+      else this.#reportInTurn([() => this.#reportOn("heard", node, { caller }, "callerHeard", { caller })]);
     });
     outcomes.on("paused", ({ node, pause }) => this.#reportOn("paused", node, {}, `paused.${pause}`));
     outcomes.on("resumed", ({ node }) => this.#reportOn("resumed", node));
@@ -138,6 +138,21 @@ export class Alerts {
   #start(): void {
     this.#areFlowsRunning = true;
     for (const alert of this.#waiting.splice(0)) this.#send(alert);
+  }
+
+  /** Requests are not to wait for the messages about a thousand callers. One that fails keeps no other away. */
+  #reportInTurn(reports: readonly (() => void)[]): void {
+    const reportAll = async () => {
+      for (const [index, report] of reports.entries()) {
+        if (index > 0 && index % maxInATurn === 0) await nextTurn();
+        try {
+          report();
+        } catch (error) {
+          this.#RED.log.error(error);
+        }
+      }
+    };
+    this.#reported = this.#reported.then(reportAll);
   }
 
   /** @param key of its reason in the message catalog */
@@ -285,12 +300,4 @@ function describeStore(trouble: StoreTrouble | undefined, translate: Translate):
 function findMostFrequent(found: readonly Problem[]): Problem {
   const count = ({ name }: Problem) => found.filter((each) => each.name === name).length;
   return found.reduce((first, next) => (count(next) > count(first) ? next : first));
-}
-
-/** Requests are not to wait for the messages about a thousand callers. */
-async function inTurns<Item>(items: readonly Item[], act: (item: Item) => void): Promise<void> {
-  for (const [index, item] of items.entries()) {
-    if (index > 0 && index % maxInATurn === 0) await nextTurn();
-    act(item);
-  }
 }
