@@ -26,7 +26,7 @@ import {
 import { isAdminPath } from "../src/config/paths";
 import { getApiMaxBytes, getMiddleware, getRoots, getSettings, isMiddlewareBroken } from "../src/config/node-red";
 import { readOwnSettings } from "../src/config/own-settings";
-import { listCallers, parseConfig, type WebhookConfig } from "../src/config/parse";
+import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { permissions } from "../src/config/permissions";
 import { getErrorMessage } from "../src/config/values";
 import { MemoryDuplicates } from "../src/deliveries/duplicates";
@@ -140,7 +140,7 @@ function prepare(RED: NodeAPI, baseUrl: string | undefined) {
     await nextTurn();
     completion.endStopped();
     owed.interrupt();
-    await observers.callerUses.write();
+    await observers.uses.write();
     await stores.close();
   };
   // Requests wait until the flows run.
@@ -238,14 +238,13 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const guarded = findGuarded(config, authenticator, getSettings(RED).httpNodeAuth);
   if (guarded !== undefined) node.warn(RED._(guarded));
   whole.health.running = endpoint;
-  const sharedUses = stores.durableQueueOf(config.guaranteed)?.callerUses;
-  observers.callerUses.open(node.id, listCallers(config.access), sharedUses);
+  observers.uses.open(node.id, config, stores.sharedUsesOf(config.guaranteed));
   checkNode(node);
   completion.watchErrors(node);
   const leave = flow && stores.process(node.id, flow);
   const unregister = registry.register({
     endpoint,
-    onActive: () => observers.open(endpoint, guarded !== undefined, stores.durableQueueOf(config.guaranteed)),
+    onActive: () => observers.open(endpoint, guarded !== undefined),
     onBlocked: () => observers.showBlocked(endpoint),
   });
   const close = whole.front?.open(endpoint);

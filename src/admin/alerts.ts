@@ -12,7 +12,7 @@ import { formatPlace } from "./place";
 import { formatFix, formatReason, formatRefusal, formatSentence, type Translate } from "./summary";
 import type { Endpoint } from "../flow/endpoint";
 import { findTemplateId } from "../flow/node-red-internals";
-import type { AcceptedEvent, Outcomes, RefusedEvent, SilentCaller } from "../flow/outcomes";
+import type { AcceptedEvent, Outcomes, RefusedEvent, Silence } from "../flow/outcomes";
 import type { Problem } from "../request/problem";
 import type { NodeHealths } from "./node-health";
 
@@ -76,7 +76,7 @@ export class Alerts {
   #areFlowsRunning = false;
   /** How often flows were stopped. */
   #stops = 0;
-  /** When the messages about silent callers are sent: that one is heard again is said after that. */
+  /** When the messages about silences are sent: that a caller is heard again is said after that. */
   #reported = Promise.resolve();
   readonly #refusals = new Map<string, Refusals>();
   /** Endpoints whose second credential was reported. */
@@ -97,16 +97,12 @@ export class Alerts {
       const pause = nodes.get(node)?.load?.pause;
       this.#report("delivery-failed", node, { ...about, ...describeFailedDelivery(id, error, pause, translate) });
     });
-    outcomes.on("silent", ({ node, hours, since }) => this.#reportOn("silent", node, { hours, time: format(since) }));
-    outcomes.on("callers-silent", ({ node, silent }) => {
-      const report = ({ caller, hours, since }: SilentCaller) =>
-        this.#reportOn("silent", node, { caller, hours, time: format(since) }, "callerSilent", { caller });
+    outcomes.on("silent", ({ node, silent }) => {
+      const report = ({ caller, hours, since }: Silence) =>
+        this.#reportSilence("silent", node, caller, { hours, time: format(since) });
       this.#reportInTurn(silent.map((each) => () => report(each)));
     });
-    outcomes.on("heard", ({ node, caller }) => {
-      if (caller === undefined) this.#reportOn("heard", node);
-      else this.#reportInTurn([() => this.#reportOn("heard", node, { caller }, "callerHeard", { caller })]);
-    });
+    outcomes.on("heard", ({ node, caller }) => this.#reportInTurn([() => this.#reportSilence("heard", node, caller)]));
     outcomes.on("paused", ({ node, pause }) => this.#reportOn("paused", node, {}, `paused.${pause}`));
     outcomes.on("resumed", ({ node }) => this.#reportOn("resumed", node));
     outcomes.on("store:trouble", ({ trouble }) => {
@@ -153,6 +149,17 @@ export class Alerts {
       }
     };
     this.#reported = this.#reported.then(reportAll);
+  }
+
+  #reportSilence(
+    event: "silent" | "heard",
+    node: string,
+    caller: string | undefined,
+    values: Readonly<Record<string, string | number>> = {},
+  ): void {
+    if (caller === undefined) return this.#reportOn(event, node, values);
+    const key = event === "silent" ? "callerSilent" : "callerHeard";
+    this.#reportOn(event, node, { ...values, caller }, key, { caller });
   }
 
   /** @param key of its reason in the message catalog */

@@ -13,16 +13,16 @@ export interface NewCaller extends Caller {
   readonly token: string;
 }
 
-export function serveCallers(RED: NodeAPI, { nodes, callerUses }: Observers): void {
+export function serveCallers(RED: NodeAPI, { nodes, uses }: Observers): void {
   addRoute(RED, "post", "callers", ({ body }) => ({ body: { callers: makeCallers(readNames(body)) } }));
   addRoute(RED, "get", ":id/callers", async ({ params: { id } }) => {
     const { running } = nodes.get(id) ?? {};
     if (!running) return notFound;
-    await callerUses.refresh(id);
-    const uses = callerUses.of(id);
+    await uses.refresh(id);
+    const used = uses.of(id);
     const { redactor } = running.authenticator;
     const callers = listCallers(running.config.access).map(({ name }) => {
-      return { name: redactor.redact(name), lastUsedAt: uses.get(name)?.lastUsedAt ?? null };
+      return { name: redactor.redact(name), lastUsedAt: used.get(name)?.lastUsedAt ?? null };
     });
     return { body: { callers } };
   });

@@ -2,26 +2,18 @@
 
 import type { NodeAPI } from "node-red";
 import type { WebhookConfig } from "../config/parse";
-import type { DeliveryQueue } from "../deliveries/queue";
-import type { State } from "../deliveries/delivery";
-import type { AcceptedEvent, Outcomes, SilentCaller, SilentEvent } from "../flow/outcomes";
-import type { CallerUse, CallerUses } from "./caller-uses";
+import type { Outcomes, Silence } from "../flow/outcomes";
 import type { NodeHealths } from "./node-health";
 import { addRoute } from "./routes";
+import type { Use, Uses } from "./uses";
 
 /** The longest time that `setTimeout` takes, in ms. */
 const maxTimeoutMs = 2 ** 31 - 1;
-/** How often a silent node looks for deliveries that other instances accepted, in ms. */
+/** How often a silent node looks for requests that other instances have got, in ms. */
 const askIntervalMs = 60_000;
-/** How many deliveries are searched for one that is no replay. */
-const maxAsked = 50;
 const hourMs = 3_600_000;
 /** How often callers are looked at within their hours, at most: those that fall silent together are reported together. */
 const checksOfCallers = 60;
-
-const acceptedStates: readonly State[] = ["queued", "running", "retrying", "succeeded", "failed", "duplicate"];
-
-export type StoredDeliveries = Pick<DeliveryQueue, "isShared" | "list">;
 
 /** A node with an inactivity alert, from one deploy to the next. */
 interface SilenceWatch {
@@ -29,72 +21,60 @@ interface SilenceWatch {
   readonly hours: number;
   /** Whether its callers are watched as well. */
   readonly isPerCaller: boolean;
-  readonly store: StoredDeliveries | undefined;
   isOpen: boolean;
-  isSilent: boolean;
-  /** The silent ones, whatever they are called. */
-  readonly silentUses: Set<CallerUse>;
-  /** When the last stored request came; missing until the store was asked. */
-  storedAt: number | undefined;
+  /** That of the endpoint, and of callers, whatever they are called. */
+  readonly silent: Set<Use>;
   timer?: NodeJS.Timeout;
 }
+
+/** Without a caller, that of the endpoint itself. */
+type Watched = readonly [caller: string | undefined, use: Use];
 
 export class Inactivity {
   readonly #outcomes: Outcomes;
   readonly #nodes: NodeHealths;
-  readonly #uses: CallerUses;
+  readonly #uses: Uses;
   readonly #watches = new Map<string, SilenceWatch>();
 
-  constructor(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths, uses: CallerUses) {
+  /** @param uses which note a use before it is heard here */
+  constructor(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths, uses: Uses) {
     this.#outcomes = outcomes;
     this.#nodes = nodes;
     this.#uses = uses;
-    outcomes.on("accepted", (event) => this.#accept(event));
-    outcomes.on("duplicate", (event) => this.#accept(event));
+    for (const event of ["accepted", "duplicate"] as const) {
+      outcomes.on(event, ({ node, authenticated }) => !authenticated.isTest && this.#hear(node, undefined));
+    }
     outcomes.on("called", ({ node, caller }) => this.#hear(node, caller));
     outcomes.on("removed", ({ node }) => this.#watches.delete(node));
     addRoute(RED, "get", "silent", () => {
       const open = [...this.#watches.values()].filter(({ isOpen }) => isOpen);
-      const nodes = open.filter(({ isSilent }) => isSilent).map((watch) => this.#describe(watch));
-      const callers = open.flatMap((watch) => this.#describeCallers(watch, ([, use]) => watch.silentUses.has(use)));
-      return { body: { nodes, callers } };
+      const silent = open.flatMap((watch) => this.#describe(watch, this.#list(watch).filter(([, use]) => watch.silent.has(use)))); // prettier-ignore
+      const nodes = silent.filter(({ caller }) => caller === undefined);
+      return { body: { nodes, callers: silent.filter(({ caller }) => caller !== undefined) } };
     });
   }
 
-  find(node: string): SilentEvent | undefined {
+  /** For how many hours nothing was accepted, where there is an alert; and how many callers are silent. */
+  find(node: string): { silentFor: number | undefined; silentCallers: number } {
     const watch = this.#watches.get(node);
-    return watch?.isOpen && watch.isSilent ? this.#describe(watch) : undefined;
+    if (!watch?.isOpen) return { silentFor: undefined, silentCallers: 0 };
+    const own = this.#uses.of(node).get(undefined);
+    const isSilent = own !== undefined && watch.silent.has(own);
+    return { silentFor: isSilent ? watch.hours : undefined, silentCallers: watch.silent.size - Number(isSilent) };
   }
 
-  countSilentCallers(node: string): number {
-    const watch = this.#watches.get(node);
-    return watch?.isOpen ? watch.silentUses.size : 0;
-  }
-
-  /**
-   * Begins to watch a node.
-   *
-   * @param hours 0: no alert
-   * @param store missing where deliveries do not survive a restart
-   */
+  /** Begins to watch a node, if it has an alert. Its uses are noted already. */
   start(
     node: string,
     { alertWhenSilent: hours, alertPerCaller: isPerCaller }: Pick<WebhookConfig, "alertWhenSilent" | "alertPerCaller">,
-    store: StoredDeliveries | undefined,
   ): void {
-    const { isSilent = false, silentUses, storedAt } = this.#watches.get(node) ?? {};
+    const { silent } = this.#watches.get(node) ?? {};
     this.stop(node);
     this.#watches.delete(node);
     if (hours === 0) return;
-    const watch: SilenceWatch = {
-      ...{ node, hours, isPerCaller, store, storedAt },
-      ...{ isOpen: true, isSilent, silentUses: new Set() },
-    };
+    const watch: SilenceWatch = { node, hours, isPerCaller, isOpen: true, silent: new Set() };
     // The number of hours may have changed with the deploy, and so may the callers.
-    watch.isSilent &&= this.#timeLeft(watch) <= 0;
-    for (const [, use] of this.#listUses(watch)) {
-      if (silentUses?.has(use) && this.#timeLeftOf(use, hours) <= 0) watch.silentUses.add(use);
-    }
+    for (const [, use] of this.#list(watch)) if (silent?.has(use) && timeLeft(use, hours) <= 0) watch.silent.add(use);
     this.#watches.set(node, watch);
     void this.#check(watch);
   }
@@ -106,99 +86,58 @@ export class Inactivity {
     clearTimeout(watch.timer);
   }
 
-  /** A request sets no timer anew, it only ends a silence. Test requests do not count. */
-  #accept({ node, authenticated }: AcceptedEvent): void {
+  /** A request sets no timer anew, it only ends a silence. */
+  #hear(node: string, caller: string | undefined): void {
     const watch = this.#watches.get(node);
-    if (!watch?.isSilent || !watch.isOpen || authenticated.isTest) return;
-    this.#setSilent(watch, false);
-    this.#sleep(watch);
+    const use = watch?.isOpen && this.#uses.of(node).get(caller);
+    if (use && this.#end(watch, [caller, use])) this.#sleep(watch);
   }
 
-  #hear(node: string, caller: string): void {
-    const watch = this.#watches.get(node);
-    const use = this.#uses.of(node).get(caller);
-    if (!use || !watch?.isOpen || !watch.silentUses.delete(use)) return;
+  /** @returns whether it was silent */
+  #end({ node, silent }: SilenceWatch, [caller, use]: Watched): boolean {
+    if (!silent.delete(use)) return false;
     this.#outcomes.emit("heard", { node, caller: this.#redact(node, caller) });
-    this.#sleep(watch);
+    return true;
   }
 
-  #setSilent(watch: SilenceWatch, isSilent: boolean): void {
-    if (watch.isSilent === isSilent) return;
-    watch.isSilent = isSilent;
-    if (isSilent) this.#outcomes.emit("silent", this.#describe(watch));
-    else this.#outcomes.emit("heard", { node: watch.node });
-  }
-
-  #describe(watch: SilenceWatch): SilentEvent {
-    return { node: watch.node, hours: watch.hours, since: this.#heardAt(watch) };
-  }
-
-  #describeCallers(watch: SilenceWatch, isMeant: (each: readonly [string, CallerUse]) => boolean): SilentCaller[] {
-    const { node, hours } = watch;
-    const meant = this.#listUses(watch).filter(isMeant);
-    return meant.map(([caller, use]) => ({ node, caller: this.#redact(node, caller), hours, since: findTime(use) }));
+  #describe({ node, hours }: SilenceWatch, watched: readonly Watched[]): Silence[] {
+    return watched.map(([caller, use]) => ({ node, caller: this.#redact(node, caller), hours, since: findTime(use) }));
   }
 
   /** A name is shown in the log and elsewhere. */
-  #redact(node: string, caller: string): string {
-    return this.#nodes.get(node)?.running?.authenticator.redactor.redact(caller) ?? caller;
+  #redact(node: string, caller: string | undefined): string | undefined {
+    return caller && (this.#nodes.get(node)?.running?.authenticator.redactor.redact(caller) ?? caller);
   }
 
-  /** When the last request was accepted or, before the first one, when the node was deployed. */
-  #heardAt({ node, storedAt = -Infinity }: SilenceWatch): number {
-    const health = this.#nodes.get(node);
-    // A clock that was set back must not delay the alert.
-    if (health?.acceptedAt !== undefined) health.acceptedAt = Math.min(health.acceptedAt, Date.now());
-    const at = Math.max(health?.acceptedAt ?? -Infinity, storedAt);
-    return at === -Infinity ? (health?.since ?? Date.now()) : at;
-  }
-
-  #timeLeft(watch: SilenceWatch): number {
-    return this.#heardAt(watch) + watch.hours * hourMs - Date.now();
-  }
-
-  #timeLeftOf(use: CallerUse, hours: number): number {
-    if (use.lastUsedAt !== undefined) use.lastUsedAt = Math.min(use.lastUsedAt, Date.now());
-    return findTime(use) + hours * hourMs - Date.now();
-  }
-
-  #listUses({ node, isPerCaller }: SilenceWatch): (readonly [caller: string, use: CallerUse])[] {
-    return isPerCaller ? [...this.#uses.of(node)] : [];
+  #list({ node, isPerCaller }: SilenceWatch): Watched[] {
+    return [...this.#uses.of(node)].filter(([caller]) => isPerCaller || caller === undefined);
   }
 
   async #check(watch: SilenceWatch): Promise<void> {
-    const { node, store, isPerCaller } = watch;
-    const mayKnowMore = watch.storedAt === undefined || (store?.isShared === true && this.#timeLeft(watch) <= 0);
-    if (store && mayKnowMore) watch.storedAt = (await findLastAccepted(store, node)) ?? watch.storedAt;
-    if (isPerCaller) await this.#uses.refresh(node);
+    const { node, hours, silent } = watch;
+    await this.#uses.refresh(node);
     if (!watch.isOpen) return;
-    this.#setSilent(watch, this.#timeLeft(watch) <= 0);
-    this.#checkCallers(watch);
-    this.#sleep(watch);
-  }
-
-  #checkCallers(watch: SilenceWatch): void {
-    const { node, hours, silentUses } = watch;
-    const isSilent = (use: CallerUse) => this.#timeLeftOf(use, hours) <= 0;
-    const silent = this.#describeCallers(watch, ([, use]) => isSilent(use) && !silentUses.has(use));
-    for (const [caller, use] of this.#listUses(watch)) {
-      if (isSilent(use)) silentUses.add(use);
-      else if (silentUses.delete(use)) this.#outcomes.emit("heard", { node, caller: this.#redact(node, caller) });
+    const found: Watched[] = [];
+    for (const watched of this.#list(watch)) {
+      const [, use] = watched;
+      if (timeLeft(use, hours) > 0) this.#end(watch, watched);
+      else if (!silent.has(use)) found.push(watched);
     }
-    if (silent.length > 0) this.#outcomes.emit("callers-silent", { node, silent });
+    for (const [, use] of found) silent.add(use);
+    if (found.length > 0) this.#outcomes.emit("silent", { node, silent: this.#describe(watch, found) });
+    this.#sleep(watch);
   }
 
   /** Until the next silence begins, or other instances may have ended one. */
   #sleep(watch: SilenceWatch): void {
     clearTimeout(watch.timer);
-    const { hours, silentUses } = watch;
-    const heard = this.#listUses(watch).filter(([, use]) => !silentUses.has(use));
-    const callersLeft = Math.min(...heard.map(([, use]) => this.#timeLeftOf(use, hours)));
-    const left = Math.min(
-      watch.isSilent ? Infinity : this.#timeLeft(watch),
-      Math.max(callersLeft, (hours * hourMs) / checksOfCallers),
-      watch.store?.isShared && (watch.isSilent || silentUses.size > 0) ? askIntervalMs : Infinity,
-    );
+    const { node, hours, silent } = watch;
+    const lefts = this.#list(watch)
+      .filter(([, use]) => !silent.has(use))
+      .map(([caller, use]) =>
+        Math.max(timeLeft(use, hours), caller === undefined ? 0 : (hours * hourMs) / checksOfCallers),
+      );
+    const left = Math.min(...lefts, this.#uses.isShared(node) && silent.size > 0 ? askIntervalMs : Infinity);
     if (left === Infinity) return;
     // `setTimeout` takes whole milliseconds.
     const wait = Math.min(Math.max(Math.ceil(left), 1), maxTimeoutMs);
@@ -206,22 +145,13 @@ export class Inactivity {
   }
 }
 
-/** When a caller was last heard or, before the first time, when its token was deployed. */
-function findTime({ lastUsedAt, since }: CallerUse): number {
+/** When one was last heard or, before the first time, when its alert or its token was deployed. */
+function findTime({ lastUsedAt, since }: Use): number {
   return lastUsedAt ?? since;
 }
 
-/**
- * When the last stored request of a node was accepted, in ms since the epoch, by this or another process.
- *
- * @returns minus infinity where none is stored; nothing where the store is away
- */
-async function findLastAccepted(store: StoredDeliveries, node: string): Promise<number | undefined> {
-  try {
-    const found = await Promise.all(acceptedStates.map((state) => store.list({ node, state, limit: maxAsked })));
-    const own = found.flat().filter(({ replayOf, isTest }) => replayOf === undefined && !isTest);
-    return Math.max(...own.map(({ at }) => at));
-  } catch {
-    return undefined;
-  }
+/** Until it is silent, in ms. A clock that was set back must not delay the alert. */
+function timeLeft(use: Use, hours: number): number {
+  if (use.lastUsedAt !== undefined) use.lastUsedAt = Math.min(use.lastUsedAt, Date.now());
+  return findTime(use) + hours * hourMs - Date.now();
 }

@@ -46,8 +46,6 @@ export class NodeHealth {
   /** The name of the node whose route gets its requests; may be empty. */
   shadowedBy: string | undefined;
   load: Load | undefined;
-  /** When it was first deployed, in ms since the epoch. */
-  readonly since = Date.now();
   lastRefused: RefusedRequest | undefined;
   /** When a request was last accepted, test requests aside, in ms since the epoch. */
   acceptedAt: number | undefined;

@@ -99,13 +99,15 @@ export class NodeLog {
       if (pause === "breaker") found?.node.warn(translate("store.pausedByBreaker", { failures }));
     });
     outcomes.on("resumed", ({ node }) => running(node)?.node.log(translate("store.resumed")));
-    outcomes.on("silent", ({ node, hours, since }) => {
-      running(node)?.node.warn(translate("status.wentSilent", { hours, time: new Date(since).toISOString() }));
-    });
-    outcomes.on("callers-silent", ({ node, silent }) => {
+    outcomes.on("silent", ({ node, silent }) => {
+      for (const { caller, hours, since } of silent) {
+        if (caller !== undefined) continue;
+        running(node)?.node.warn(translate("status.wentSilent", { hours, time: new Date(since).toISOString() }));
+      }
+      const callers = silent.flatMap(({ caller }) => caller ?? []);
+      if (callers.length === 0) return;
       const { hours = 0 } = silent[0] ?? {};
-      const names = listNames(silent.map(({ caller }) => caller));
-      running(node)?.node.warn(translate("status.callersWentSilent", { hours, names }));
+      running(node)?.node.warn(translate("status.callersWentSilent", { hours, names: listNames(callers) }));
     });
     outcomes.on("heard", ({ node, caller }) => {
       const text =

@@ -29,17 +29,13 @@ const numbers = [
 /** The events that may change a status. */
 const shownEvents = [
   ...(["accepted", "duplicate", "handshake", "filtered", "refused", "unanswered", "shadowed"] as const),
-  ...(["attempt:succeeded", "attempt:failed", "load", "silent", "callers-silent", "heard"] as const),
+  ...(["attempt:succeeded", "attempt:failed", "load", "silent", "heard"] as const),
 ];
 
-interface ShownStatus {
+interface ShownStatus extends ReturnType<Inactivity["find"]> {
   readonly open: Endpoint;
   readonly health: NodeHealth;
   readonly trouble: StoreTrouble | undefined;
-  /** For how many hours nothing was accepted, where there is an alert. */
-  readonly silentFor: number | undefined;
-  /** How many callers are silent. */
-  readonly silentCallers: number;
 }
 
 export class NodeStatuses {
@@ -87,9 +83,7 @@ export class NodeStatuses {
     if (!health?.isOpen || !health.running) return;
     const { running: open } = health;
     const trouble = open.config.guaranteed ? this.#store.trouble : undefined;
-    const silentFor = this.#inactivity.find(node)?.hours;
-    const silentCallers = this.#inactivity.countSilentCallers(node);
-    open.node.status(describeStatus({ open, health, trouble, silentFor, silentCallers }, this.#translate));
+    open.node.status(describeStatus({ open, health, trouble, ...this.#inactivity.find(node) }, this.#translate));
     const wait = health.changesIn(Date.now());
     if (wait === Infinity || this.#rechecks.has(node)) return;
     const recheck = () => {

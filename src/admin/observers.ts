@@ -6,22 +6,22 @@ import type { Endpoint } from "../flow/endpoint";
 import { Outcomes } from "../flow/outcomes";
 import { trustsEveryProxy } from "../http/host-internals";
 import { Alerts } from "./alerts";
-import { CallerUses } from "./caller-uses";
 import { Expiry } from "./expiry";
-import { Inactivity, type StoredDeliveries } from "./inactivity";
+import { Inactivity } from "./inactivity";
 import { serveMetrics } from "./metrics";
 import { NodeHealths, type NodeReport } from "./node-health";
 import { NodeLog } from "./node-log";
 import { NodeStatuses } from "./node-status";
 import { addRoute, notFound } from "./routes";
 import { serveTraffic } from "./traffic";
+import { Uses } from "./uses";
 
 export class Observers {
   readonly outcomes = new Outcomes();
   readonly #RED: NodeAPI;
   readonly nodes: NodeHealths;
   readonly alerts: Alerts;
-  readonly callerUses: CallerUses;
+  readonly uses: Uses;
   readonly #inactivity: Inactivity;
   readonly #statuses: NodeStatuses;
 
@@ -31,8 +31,8 @@ export class Observers {
     this.nodes = new NodeHealths(RED, outcomes);
     serveMetrics(RED, this.nodes);
     serveTraffic(RED, outcomes, this.nodes);
-    this.callerUses = new CallerUses(RED, outcomes);
-    this.#inactivity = new Inactivity(RED, outcomes, this.nodes, this.callerUses);
+    this.uses = new Uses(RED, outcomes);
+    this.#inactivity = new Inactivity(RED, outcomes, this.nodes, this.uses);
     new Expiry(outcomes);
     this.alerts = new Alerts(RED, outcomes, this.nodes);
     new NodeLog(RED._, outcomes, this.nodes);
@@ -76,13 +76,10 @@ export class Observers {
     node[level](text);
   }
 
-  /**
-   * @param isGuarded whether `httpNodeAuth` refuses its requests
-   * @param store where its deliveries are stored; missing where they end with the process
-   */
-  open({ node: { id }, config }: Endpoint, isGuarded: boolean, store: StoredDeliveries | undefined): void {
+  /** @param isGuarded whether `httpNodeAuth` refuses its requests */
+  open({ node: { id }, config }: Endpoint, isGuarded: boolean): void {
     Object.assign(this.nodes.get(id) ?? {}, { isOpen: true, isGuarded });
-    this.#inactivity.start(id, config, store);
+    this.#inactivity.start(id, config);
     this.#statuses.renew(id);
   }
 

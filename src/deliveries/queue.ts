@@ -179,12 +179,12 @@ export interface DeliveryQueue extends DeliveryList {
   retry(id: string, when: RetryTime): Promise<boolean>;
 }
 
-/** When callers' tokens were last used, over all instances. */
+/** When endpoints and callers' tokens were last used, over all instances. */
 export interface SharedUses {
   /**
    * Told to the other instances shortly after.
    *
-   * @param key of the token
+   * @param key of the token, or of the endpoint itself
    * @param at in ms since the epoch
    */
   note(node: string, key: string, at: number): void;

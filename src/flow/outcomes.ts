@@ -56,16 +56,12 @@ interface AttemptEvent extends NodeEvent {
   readonly attempt: number;
 }
 
-/** Nothing was accepted for so many hours. */
-export interface SilentEvent extends NodeEvent {
+/** Nothing was accepted for so many hours; with `caller`, no request of that one came. */
+export interface Silence extends NodeEvent {
+  readonly caller?: string | undefined;
   readonly hours: number;
-  /** When a request was last accepted or, before the first one, when the node was opened; in ms since the epoch. */
+  /** When the last one came or, before the first one, when the alert or the caller was first deployed; in ms since the epoch. */
   readonly since: number;
-}
-
-/** No request of a caller came for so many hours; `since`: when its token was last used, or first deployed. */
-export interface SilentCaller extends SilentEvent {
-  readonly caller: string;
 }
 
 /** What a verified request says of its subscription. */
@@ -103,11 +99,10 @@ interface OutcomeEvents extends StoreEvents {
   /** A request with the token of a caller was received, test requests aside, whatever becomes of it then. */
   called: [NodeEvent & { readonly caller: string }];
 
-  silent: [SilentEvent];
-  /** Those whose silence was found at the same time. */
-  "callers-silent": [NodeEvent & { readonly silent: readonly SilentCaller[] }];
+  /** Those whose silence was found at the same time, with the same number of hours. */
+  silent: [NodeEvent & { readonly silent: readonly Silence[] }];
   /** A request was accepted after a silence; with `caller`, one of a silent caller came. */
-  heard: [NodeEvent & { readonly caller?: string }];
+  heard: [NodeEvent & Pick<Silence, "caller">];
   /** The subscription that requests belong to is about to expire. */
   "subscription-expiring": [NodeEvent & Pick<SubscriptionEvent, "expiresAt">];
   /** The node was deleted. */

@@ -14,7 +14,7 @@ import { getErrorMessage } from "../config/values";
 import { BullQueue } from "../deliveries/bullmq/bull-queue";
 import type { Delivery, Pause } from "../deliveries/delivery";
 import { DeliveryRecorder, ignoreTrouble, type RecordTarget, RecentAttempts } from "../deliveries/recorder";
-import { type Consumer, type DeliveryList, type DeliveryQueue, StoreError } from "../deliveries/queue";
+import { type Consumer, type DeliveryList, type DeliveryQueue, type SharedUses, StoreError } from "../deliveries/queue";
 import { FilteredList } from "../deliveries/filtered-list";
 import { MemoryList } from "../deliveries/memory-list";
 import { SqliteQueue } from "../deliveries/sqlite/sqlite-queue";
@@ -149,9 +149,9 @@ export class DeliveryStores {
     this.#findTarget(false)?.add(delivery, Buffer.alloc(0))?.catch(ignoreTrouble);
   }
 
-  /** The queue in which a node's deliveries survive a restart; `undefined` if they are only in memory. */
-  durableQueueOf(isGuaranteed: boolean): DeliveryQueue | undefined {
-    return isGuaranteed || this.#isConfigured ? this.queue : undefined;
+  /** What instances tell each other of a node; nothing where no other one has its deliveries. */
+  sharedUsesOf(isGuaranteed: boolean): SharedUses | undefined {
+    return isGuaranteed || this.#isConfigured ? this.queue.callerUses : undefined;
   }
 
   /** Whether the queue may have deliveries, also of nodes without guaranteed delivery by now. */

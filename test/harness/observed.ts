@@ -1,7 +1,6 @@
 import type { Node, NodeAPI } from "node-red";
 import { EventEmitter } from "node:events";
 import { mock } from "node:test";
-import type { StoredDeliveries } from "../../src/admin/inactivity";
 
 import { Observers } from "../../src/admin/observers";
 import type { Authenticator, RefusedRequestFacts } from "../../src/auth/authenticator";
@@ -76,7 +75,7 @@ export class Observed {
   }
 
   /** Deploys a node, maybe again. */
-  deploy(wanted: Partial<typeof usual> = {}, hours = 0, store?: StoredDeliveries): void {
+  deploy(wanted: Partial<typeof usual> = {}, hours = 0): void {
     this.#close?.();
     const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
     const all = { ...usual, ...wanted };
@@ -92,8 +91,8 @@ export class Observed {
     const config = { path, guaranteed, reply: { by: "now" }, access, pace: { breaker }, ...alerting };
     const running = { node, config, authenticator: tokenGate, recorder } as unknown as Endpoint;
     this.observers.nodes.reset(node.id).running = running;
-    this.observers.callerUses.open(id, access.callers, sharedUses);
-    this.observers.open(running, isGuarded, store);
+    this.observers.uses.open(id, running.config, sharedUses);
+    this.observers.open(running, isGuarded);
     this.#close = () => this.observers.close(running);
     this.#events.emit("flows:started");
   }

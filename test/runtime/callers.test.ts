@@ -70,7 +70,7 @@ describe("the last use of callers' tokens", () => {
         await nodeRed.stop();
         nodeRed = await NodeRed.start({ ...options, userDir });
         should(await list()).eql(known);
-        const files = readdirSync(userDir).filter((file) => file.endsWith("callers.json"));
+        const files = readdirSync(userDir).filter((file) => file.endsWith("uses.json"));
         const text = files.map((file) => readFileSync(join(userDir, file), "utf8")).join("");
         files.should.have.length(1);
         for (const name of names) text.should.not.containEql(callerToken(name)).and.not.containEql(name);

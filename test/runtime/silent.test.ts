@@ -1,6 +1,6 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import type { SilentEvent } from "../../src/flow/outcomes";
+import type { Silence } from "../../src/flow/outcomes";
 import { bearer, tab, webhook } from "../harness/flow";
 import { command, send } from "../harness/http";
 import { useNodeRed } from "../harness/layouts";
@@ -13,10 +13,10 @@ const [silence = "", check = ""] = catalog.status.wentSilent.split(/__time__.*__
 
 const flow = tab(webhook("hook", "/hook", { alertWhenSilent: hours }));
 
-async function findSilent(nodeRed: NodeRed, id: string): Promise<SilentEvent | undefined> {
+async function findSilent(nodeRed: NodeRed, id: string): Promise<Silence | undefined> {
   const { status, headers, body } = await send(nodeRed.admin("/webhook-trigger/silent"), { method: "GET" });
   should([status, headers["cache-control"]]).eql([200, "no-store"]);
-  const { nodes } = JSON.parse(body) as { nodes: SilentEvent[] };
+  const { nodes } = JSON.parse(body) as { nodes: Silence[] };
   return nodes.find(({ node }) => node === id);
 }
 

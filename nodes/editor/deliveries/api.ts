@@ -15,7 +15,7 @@ import type { NewCaller } from "../../../src/admin/callers";
 import type { SavedFields } from "../../../src/config/fields";
 import type { Sample } from "../../../src/admin/samples";
 import type { DryRun } from "../../../src/flow/dry-run";
-import type { SilentCaller, SilentEvent } from "../../../src/flow/outcomes";
+import type { Silence } from "../../../src/flow/outcomes";
 import { formatQuery, type ListFilter } from "../../../src/admin/place";
 import type { TrafficReport } from "../../../src/admin/traffic";
 import { isListOf, isNumber, isNumbers, isRecord, isText, readReply } from "./answer";
@@ -65,8 +65,8 @@ export async function askForDelivery(id: string): Promise<Detail> {
 }
 
 export interface Silences {
-  readonly nodes: readonly SilentEvent[];
-  readonly callers: readonly SilentCaller[];
+  readonly nodes: readonly Silence[];
+  readonly callers: readonly (Silence & { readonly caller: string })[];
 }
 
 export async function askForSilent(): Promise<Silences> {

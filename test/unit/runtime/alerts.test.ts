@@ -14,7 +14,7 @@ describe("alerts", () => {
     };
     observed.observers.alerts.watch({ send } as unknown as Node, {});
     const silent = ["one", "two"].map((caller) => ({ node: "node", caller, hours: 1, since: 0 }));
-    observed.outcomes.emit("callers-silent", { node: "node", silent });
+    observed.outcomes.emit("silent", { node: "node", silent });
     observed.outcomes.emit("heard", { node: "node", caller: "three" });
     await settle();
     sent.should.eql(["silent two", "heard three"]);

@@ -1,9 +1,7 @@
 import { mock } from "node:test";
 import should from "should";
-import type { StoredDeliveries } from "../../../src/admin/inactivity";
-import type { Delivery, State } from "../../../src/deliveries/delivery";
-import type { Query, SharedUses } from "../../../src/deliveries/queue";
-import type { SilentCaller } from "../../../src/flow/outcomes";
+import type { SharedUses } from "../../../src/deliveries/queue";
+import type { Silence } from "../../../src/flow/outcomes";
 import { token } from "../../harness/flow";
 import { Observed, settle } from "../../harness/observed";
 import { temporaryFolder } from "../../harness/package";
@@ -18,19 +16,26 @@ describe("inactivity alerts", () => {
   beforeEach(() => {
     mock.timers.enable({ apis: ["setTimeout", "Date"], now: start });
     [observed, told] = [new Observed(), []];
-    observed.outcomes.on("silent", ({ hours, since }) => told.push(`silent ${hours} since ${(since - start) / hour}`));
-    observed.outcomes.on("heard", ({ caller = "" }) => told.push(`heard ${caller}`.trim()));
-    observed.outcomes.on("callers-silent", listen);
+    listen();
   });
   afterEach(() => mock.timers.reset());
 
-  function listen({ silent }: { readonly silent: readonly SilentCaller[] }): void {
-    told.push(silent.map(({ caller, since }) => `${caller} since ${(since - start) / hour}`).join(", "));
+  function listen(): void {
+    const describe = ({ caller, hours, since }: Silence) =>
+      `${caller ?? `silent ${hours}`} since ${(since - start) / hour}`;
+    observed.outcomes.on("silent", ({ silent }) => told.push(silent.map(describe).join(", ")));
+    observed.outcomes.on("heard", ({ caller = "" }) => told.push(`heard ${caller}`.trim()));
   }
 
-  const open = (hours: number, store?: StoredDeliveries) => observed.deploy({}, hours, store);
+  const open = (hours: number, sharedUses?: SharedUses) => observed.deploy({ sharedUses }, hours);
 
-  /** Lets time pass, and what a store was asked be answered. */
+  /** What instances tell each other, and the keys of what this one has told. */
+  function share(): { shared: SharedUses; uses: Map<string, number>; noted: string[] } {
+    const [uses, noted] = [new Map<string, number>(), [] as string[]];
+    return { shared: { note: (_node, key) => noted.push(key), read: () => Promise.resolve(uses) }, uses, noted };
+  }
+
+  /** Lets time pass, and what a server was asked be answered. */
   async function pass(hours: number): Promise<void> {
     await settle();
     mock.timers.tick(hours * hour);
@@ -59,10 +64,51 @@ describe("inactivity alerts", () => {
 
   it("do not last longer when the clock is set back", async () => {
     open(1);
+    await pass(0);
     observed.accept("1", "accepted", start + 100 * hour);
     await pass(1);
     await pass(1);
     told.should.eql(["silent 1 since 1"]);
+  });
+
+  it("go on through deploys and restarts", async () => {
+    const folder = temporaryFolder("silence");
+    observed = new Observed(folder);
+    open(24);
+    await pass(9);
+    observed.accept("1", "duplicate");
+    open(24);
+    await pass(11);
+    await observed.observers.uses.write();
+    observed = new Observed(folder);
+    listen();
+    open(24);
+    await pass(12.9);
+    told.should.eql([]);
+    await pass(0.2);
+    told.should.eql(["silent 24 since 9"]);
+  });
+
+  it("hear of what another instance has accepted", async () => {
+    const { shared, uses, noted } = share();
+    open(1, shared);
+    observed.accept();
+    const [key = ""] = noted;
+    await pass(0.9);
+    uses.set(key, start + 0.8 * hour);
+    await pass(0.1);
+    told.should.eql([]);
+    await pass(0.8);
+    told.should.eql(["silent 1 since 0.8"]);
+    uses.set(key, start + 1.81 * hour);
+    await pass(0.1);
+    told.should.eql(["silent 1 since 0.8", "heard"]);
+  });
+
+  it("come from the deploy on where no other instance can be asked", async () => {
+    open(24, { ...share().shared, read: () => Promise.reject(new Error()) });
+    await pass(24);
+    told.should.eql(["silent 24 since 0"]);
   });
 
   describe("for each caller", () => {
@@ -94,7 +140,7 @@ describe("inactivity alerts", () => {
       told.splice(0).should.eql(["heard two"]);
       await passWithRequests(4);
       told.splice(0).should.eql(["late since 4"]);
-      const { callers } = (await observed.ask("silent")) as { callers: SilentCaller[] };
+      const { callers } = (await observed.ask("silent")) as { callers: Silence[] };
       callers.should.eql([
         { node: "node", caller: "three", hours: 24, since: start },
         { node: "node", caller: "late", hours: 24, since: start + 4 * hour },
@@ -136,12 +182,10 @@ describe("inactivity alerts", () => {
     });
 
     it("do not come for one that another instance has heard", async () => {
-      const uses = new Map<string, number>();
-      const noted: string[] = [];
-      const shared = { note: (node: string, key: string) => noted.push(`${node} ${key}`), read: () => Promise.resolve(uses) }; // prettier-ignore
+      const { shared, uses, noted } = share();
       deploy(["one", "two"], 24, shared);
       observed.call("one");
-      const [key = ""] = noted.map((text) => text.replace("node ", ""));
+      const [key = ""] = noted;
       await passWithRequests(23);
       uses.set(key, Date.now());
       await passWithRequests(2);
@@ -156,71 +200,13 @@ describe("inactivity alerts", () => {
       deploy(["one", "two"]);
       mock.timers.tick(hour);
       observed.call("one");
-      await observed.observers.callerUses.write();
+      await observed.observers.uses.write();
       mock.timers.tick(20 * hour);
       observed = new Observed(folder);
-      observed.outcomes.on("callers-silent", listen);
+      listen();
       deploy(["one", "two"]);
       await passWithRequests(5);
       told.should.eql(["two since 0", "one since 1"]);
-    });
-  });
-
-  describe("with a store that outlives the process", () => {
-    /** A store in which the last delivery of each state has come so many hours after the start. */
-    function storeOf(last: Partial<Record<State, number>>, isShared = false, others: State[] = []): StoredDeliveries {
-      const list = ({ node, state = "handshake" }: Query) => {
-        should(node).equal("node");
-        const at = last[state];
-        const found = at === undefined ? [] : [{ at: start + at * hour }];
-        const now = others.includes(state) ? [{ at: Date.now(), replayOf: "other" }, { at: Date.now(), isTest: true }] : []; // prettier-ignore
-        return Promise.resolve([...now, ...found] as Delivery[]);
-      };
-      return { isShared, list };
-    }
-
-    it("do not count from a replay, or from a test request of the editor", async () => {
-      open(24, storeOf({ succeeded: -30 }, false, ["succeeded", "failed"]));
-      await pass(0);
-      told.should.eql(["silent 24 since -30"]);
-    });
-
-    it("count from a repeat, and from what the flow has failed with", async () => {
-      open(24, storeOf({ succeeded: -30, duplicate: -20 }));
-      await pass(0);
-      observed.delete();
-      open(24, storeOf({ failed: -20 }));
-      await pass(3.9);
-      told.should.eql([]);
-      await pass(0.2);
-      told.should.eql(["silent 24 since -20"]);
-    });
-
-    it("count from when the node was opened where the store is in trouble, or knows of nothing", async () => {
-      const troubled = { isShared: false, list: () => Promise.reject(new Error()) };
-      for (const store of [troubled, storeOf({ refused: -30 })]) {
-        open(24, store);
-        const opened = Date.now();
-        await pass(23);
-        told.should.eql([]);
-        await pass(1);
-        told.splice(0).should.eql([`silent 24 since ${(opened - start) / hour}`]);
-        observed.delete();
-      }
-    });
-
-    it("hear of what another instance has accepted", async () => {
-      const last: Partial<Record<State, number>> = {};
-      open(1, storeOf(last, true));
-      await pass(0.9);
-      last.succeeded = 0.8;
-      await pass(0.1);
-      told.should.eql([]);
-      await pass(0.8);
-      told.should.eql(["silent 1 since 0.8"]);
-      last.succeeded = 1.81;
-      await pass(0.1);
-      told.should.eql(["silent 1 since 0.8", "heard"]);
     });
   });
 });

@@ -1,44 +1,47 @@
-// When the token of each caller was last used: known over deploys and restarts and, with a shared store, over instances.
+// When each endpoint with an inactivity alert, and the token of each caller, was last used: known over deploys and restarts
+// and, with a shared store, over instances.
 
 import type { NodeAPI } from "node-red";
 import { join } from "node:path";
 import { KeptFile } from "../auth/kept-file";
-import type { Caller } from "../config/callers";
 import { getSettings } from "../config/node-red";
+import { listCallers, type WebhookConfig } from "../config/parse";
 import { getErrorMessage, isObject, tryParseJson } from "../config/values";
 import type { SharedUses } from "../deliveries/queue";
 import { listSavedNodes } from "../flow/node-red-internals";
 import type { Outcomes } from "../flow/outcomes";
 
 /** The name of the file in the user directory. */
-export const usesFileName = "webhook-trigger.callers.json";
+export const usesFileName = "webhook-trigger.uses.json";
 /** In bytes; each caller takes some 80. */
 const maxFileBytes = 64 * 1024 * 1024;
 /** The file is written at most this often, in ms. */
 const writeIntervalMs = 60_000;
 /** So many digits of a digest tell tokens apart, and are of no use to others. */
 const keyLength = 16;
+/** The key of the endpoint itself. */
+const ownKey = "node";
 
-export interface CallerUse {
+export interface Use {
   /** Identifies the token, whatever its caller is called. */
   readonly key: string;
-  /** When its node was first deployed with it, in ms since the epoch. */
+  /** When its node was first deployed with it, or with an alert, in ms since the epoch. */
   readonly since: number;
   /** In ms since the epoch; missing where it was never used. */
   lastUsedAt?: number;
 }
 
 interface OpenNode {
-  /** By the names of their callers. */
-  readonly uses: ReadonlyMap<string, CallerUse>;
+  /** By the names of callers; that of the endpoint itself, if it has an alert, without one. */
+  readonly uses: ReadonlyMap<string | undefined, Use>;
   readonly shared: SharedUses | undefined;
 }
 
-export class CallerUses {
+export class Uses {
   readonly #file: KeptFile | undefined;
   readonly #nodes = new Map<string, OpenNode>();
   /** The uses of nodes that were not opened since the start. */
-  readonly #kept: Map<string, readonly CallerUse[]>;
+  readonly #kept: Map<string, readonly Use[]>;
   #writing: NodeJS.Timeout | undefined;
 
   constructor(RED: NodeAPI, outcomes: Outcomes) {
@@ -48,23 +51,29 @@ export class CallerUses {
     if (userDir !== undefined) this.#file = new KeptFile(join(userDir, usesFileName), maxFileBytes, report);
     this.#kept = parseUses(this.#file?.read() ?? "");
     outcomes.on("called", ({ node, caller }) => this.#note(node, caller));
+    for (const event of ["accepted", "duplicate"] as const) {
+      outcomes.on(event, ({ node, authenticated, at }) => !authenticated.isTest && this.#note(node, undefined, at));
+    }
     RED.events.on("flows:started", () => this.#forgetDeleted(RED));
   }
 
   /**
-   * The uses of a node, by the names of its callers. Those of the tokens that it had before go on.
+   * Begins to note the uses of a node. Those of the tokens that it had before go on.
    *
    * @param shared missing where no other instance has the node
    */
-  open(node: string, callers: readonly Caller[], shared: SharedUses | undefined): void {
+  open(
+    node: string,
+    { access, alertWhenSilent }: Pick<WebhookConfig, "access" | "alertWhenSilent">,
+    shared: SharedUses | undefined,
+  ): void {
     const known = this.#kept.get(node) ?? [...this.of(node).values()];
-    if (callers.length === 0 && known.length === 0) return;
+    const keys = new Map<string | undefined, string>(alertWhenSilent > 0 ? [[undefined, ownKey]] : []);
+    for (const { name, digest } of listCallers(access)) keys.set(name, digest.slice(0, keyLength));
+    if (keys.size === 0 && known.length === 0) return;
     const earlier = new Map(known.map((use) => [use.key, use]));
     const since = Date.now();
-    const uses = callers.map(({ name, digest }) => {
-      const key = digest.slice(0, keyLength);
-      return [name, earlier.get(key) ?? { key, since }] as const;
-    });
+    const uses = Array.from(keys, ([name, key]) => [name, earlier.get(key) ?? { key, since }] as const);
     this.#nodes.set(node, { uses: new Map(uses), shared });
     this.#kept.delete(node);
     this.#change();
@@ -72,6 +81,11 @@ export class CallerUses {
 
   of(node: string): OpenNode["uses"] {
     return this.#nodes.get(node)?.uses ?? new Map();
+  }
+
+  /** Whether other instances have the node. */
+  isShared(node: string): boolean {
+    return this.#nodes.get(node)?.shared !== undefined;
   }
 
   /** Learns what other instances know of a node. Where their store is away, this one goes on alone. */
@@ -87,7 +101,7 @@ export class CallerUses {
     }
   }
 
-  /** Writes the file now; none where there never were callers. */
+  /** Writes the file now; none where there never was anything to note. */
   async write(): Promise<void> {
     if (this.#writing === undefined && this.#nodes.size === 0) return;
     clearTimeout(this.#writing);
@@ -95,12 +109,12 @@ export class CallerUses {
     await this.#file?.write(() => this.#compose());
   }
 
-  #note(node: string, caller: string): void {
+  #note(node: string, caller: string | undefined, at = Date.now()): void {
     const { uses, shared } = this.#nodes.get(node) ?? {};
     const use = uses?.get(caller);
     if (!use) return;
-    use.lastUsedAt = Date.now();
-    shared?.note(node, use.key, use.lastUsedAt);
+    use.lastUsedAt = at;
+    shared?.note(node, use.key, at);
     this.#change();
   }
 
@@ -128,10 +142,10 @@ export class CallerUses {
 }
 
 /** Leaves out damaged parts. The clock may have been set back meanwhile. */
-function parseUses(json: string): Map<string, readonly CallerUse[]> {
+function parseUses(json: string): Map<string, readonly Use[]> {
   const all = tryParseJson(json);
   const now = Date.now();
-  const parse = (saved: unknown): CallerUse[] => {
+  const parse = (saved: unknown): Use[] => {
     const { key, since, lastUsedAt } = isObject(saved) ? saved : {};
     if (typeof key !== "string" || !isTime(since)) return [];
     return [{ key, since: Math.min(since, now), ...(isTime(lastUsedAt) && { lastUsedAt: Math.min(lastUsedAt, now) }) }];

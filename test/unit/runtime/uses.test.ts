@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { mock } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import should from "should";
-import { usesFileName } from "../../../src/admin/caller-uses";
+import { usesFileName } from "../../../src/admin/uses";
 import { Observed } from "../../harness/observed";
 import { temporaryFolder } from "../../harness/package";
 
@@ -24,12 +24,12 @@ describe("when the tokens of callers were last used", () => {
   afterEach(() => mock.timers.reset());
 
   const restart = async () => {
-    await observed.observers.callerUses.write();
+    await observed.observers.uses.write();
     observed = new Observed(folder);
   };
   /** In minutes after the start; `null` for never. */
   const shown = () =>
-    Object.fromEntries(Array.from(observed.observers.callerUses.of("node"), ([name, { lastUsedAt }]) => [name, lastUsedAt === undefined ? null : (lastUsedAt - start) / minute])); // prettier-ignore
+    Object.fromEntries(Array.from(observed.observers.uses.of("node"), ([name, { lastUsedAt }]) => [String(name), lastUsedAt === undefined ? null : (lastUsedAt - start) / minute])); // prettier-ignore
   const deploy = (...callers: string[]) => observed.deploy({ callers });
 
   it("is known after deploys and restarts, of a token by any name, and not of removed and new tokens", async () => {
@@ -80,7 +80,7 @@ describe("when the tokens of callers were last used", () => {
 
   it("is unknown where the file is damaged, of the future at most now, and a file that cannot be had is reported once", async () => {
     deploy("one");
-    await observed.observers.callerUses.write();
+    await observed.observers.uses.write();
     const whole = readFileSync(file, "utf8");
     const withUse = (at: string) => whole.replace("}]", `,"lastUsedAt":${at}}]`);
     const shapes = ["[1]", '{"node":1}', '{"node":[1,{"key":1,"since":1},{"key":"1"}]}'];
@@ -107,7 +107,7 @@ describe("when the tokens of callers were last used", () => {
     observed = new Observed(folder);
     deploy("one");
     observed.call("one");
-    await observed.observers.callerUses.write();
+    await observed.observers.uses.write();
     should(shown()).eql({ one: 0 });
     observed.log.map((line) => line.split(" ", 3).join(" ")).should.eql([`warn settings.usesUnkept ${file}`]);
   });
