@@ -15,18 +15,15 @@ export function isListOf(shape: Readonly<Record<string, Check>>): Check {
   return (value) => Array.isArray(value) && value.every((each) => hasShape(each, shape));
 }
 
+/** The members of an answer that the code relies on. */
+export type Shape<Answer> = { readonly [Name in keyof NoInfer<Answer>]?: Check };
+
 function hasShape(value: unknown, shape: Readonly<Record<string, Check | undefined>>): boolean {
   return isRecord(value) && Object.entries(shape).every(([name, check]) => check?.(value[name]) ?? true);
 }
 
-/**
- * @param shape the members that the code relies on
- * @throws {ApiError} where it is not ours
- */
-export function readReply<Answer extends object>(
-  answer: unknown,
-  shape: { readonly [Name in keyof NoInfer<Answer>]?: Check },
-): Answer {
+/** @throws {ApiError} where it is not ours */
+export function readReply<Answer extends object>(answer: unknown, shape: Shape<Answer>): Answer {
   if (!hasShape(answer, shape)) throw new ApiError(200);
   return answer as Answer;
 }

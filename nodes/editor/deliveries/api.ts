@@ -18,8 +18,8 @@ import type { DryRun } from "../../../src/flow/dry-run";
 import type { Silence } from "../../../src/flow/outcomes";
 import { formatQuery, type ListFilter } from "../../../src/admin/place";
 import type { TrafficReport } from "../../../src/admin/traffic";
-import { isListOf, isNumber, isNumbers, isRecord, isText, readReply } from "./answer";
-import { ApiError, host, isApiError } from "./host";
+import { isListOf, isNumber, isNumbers, isRecord, isText, readReply, type Shape } from "./answer";
+import { ApiError, type DeliveriesHost, host, isApiError } from "./host";
 import { text } from "./texts";
 
 export const everything: ListFilter = { node: "", state: "", text: "", error: "" };
@@ -36,12 +36,24 @@ const isTextOrNull = (value: unknown) => value === null || isText(value);
 const summaryShape = { id: isText, at: isNumber, state: isText, method: isText, path: isText };
 const queueShape = { node: isText, queued: isNumber, retrying: isNumber };
 
+type Call = Parameters<DeliveriesHost["call"]>;
+
+/** @throws {ApiError} also where the answer has another shape */
+async function ask<Answer extends object>(shape: Shape<Answer>, ...call: Call): Promise<Answer> {
+  return readReply(await host().call(...call), shape);
+}
+
+/** Has something done whose answer is empty. @throws {ApiError} */
+async function tell(...call: Call): Promise<void> {
+  if ((await host().call(...call)) !== undefined) throw new ApiError(200);
+}
+
 // All of them reject with an `ApiError`.
 
 /** @param before the beginning of the page; missing: the newest */
-export async function askForPage(filter: ListFilter, { before = "", limit = pageSize } = {}): Promise<SummaryPage> {
-  const answer = await ask("deliveries", { ...filter, limit: String(limit), before });
-  return readReply(answer, { deliveries: isListOf(summaryShape), next: isTextOrNull });
+export function askForPage(filter: ListFilter, { before = "", limit = pageSize } = {}): Promise<SummaryPage> {
+  const query = formatQuery({ ...filter, limit: String(limit), before });
+  return ask({ deliveries: isListOf(summaryShape), next: isTextOrNull }, `deliveries${query}`);
 }
 
 /** All pages, up to a number of deliveries. */
@@ -59,9 +71,9 @@ export async function listAll(
   return found;
 }
 
-export async function askForDelivery(id: string): Promise<Detail> {
+export function askForDelivery(id: string): Promise<Detail> {
   const parts = { headers: isRecord, query: isRecord, body: isRecord, attempts: isListOf({ at: isNumber }) };
-  return readReply(await ask(`deliveries/${encodeURIComponent(id)}`), { ...summaryShape, ...parts });
+  return ask({ ...summaryShape, ...parts }, `deliveries/${encodeURIComponent(id)}`);
 }
 
 export interface Silences {
@@ -69,139 +81,121 @@ export interface Silences {
   readonly callers: readonly (Silence & { readonly caller: string })[];
 }
 
-export async function askForSilent(): Promise<Silences> {
+export function askForSilent(): Promise<Silences> {
   const silent = { node: isText, hours: isNumber, since: isNumber };
-  return readReply(await ask("silent"), { nodes: isListOf(silent), callers: isListOf({ ...silent, caller: isText }) });
+  return ask({ nodes: isListOf(silent), callers: isListOf({ ...silent, caller: isText }) }, "silent");
 }
 
 export async function askForQueues(): Promise<readonly QueueSummary[]> {
-  return readReply<{ queues: readonly QueueSummary[] }>(await ask("queues"), { queues: isListOf(queueShape) }).queues;
+  return (await ask<{ queues: readonly QueueSummary[] }>({ queues: isListOf(queueShape) }, "queues")).queues;
 }
 
 /** @param node empty: all */
-export async function askForFailures(node: string): Promise<FailureGroups> {
+export function askForFailures(node: string): Promise<FailureGroups> {
   const groups = isListOf({ node: isText, error: isText, count: isNumber, last: isNumber });
-  return readReply(await ask("failures", { node }), { groups, causes: isNumber, failures: isNumber });
+  return ask({ groups, causes: isNumber, failures: isNumber }, `failures${formatQuery({ node })}`);
 }
 
 /** @param node empty: all */
-export async function askForTraffic(node: string): Promise<TrafficReport> {
+export function askForTraffic(node: string): Promise<TrafficReport> {
   const shape = { accepted: isNumbers, refused: isNumbers, failed: isNumbers, waiting: isNumbers };
-  return readReply(await ask("traffic", { node }), shape);
+  return ask(shape, `traffic${formatQuery({ node })}`);
 }
 
-function ask(...asked: Parameters<typeof composePath>): Promise<unknown> {
-  return host().call(composePath(...asked));
-}
-
-/** @param query without what is empty */
-function composePath(path: string, query: Readonly<Record<string, string>> = {}): string {
-  return path + formatQuery(query);
-}
-
-export async function control(node: string, action: "pause" | "resume"): Promise<void> {
-  expectNothing(await host().call(`${encodeURIComponent(node)}/${action}`, "POST", {}));
+export function control(node: string, action: "pause" | "resume"): Promise<void> {
+  return tell(`${encodeURIComponent(node)}/${action}`, "POST", {});
 }
 
 /** @param changed an edited payload */
-export async function replay(
-  id: string,
-  changed: { readonly payload?: unknown } = {},
-): Promise<{ readonly id: string }> {
-  return readReply(await host().call(`deliveries/${encodeURIComponent(id)}/replay`, "POST", changed), { id: isText });
+export function replay(id: string, changed: { readonly payload?: unknown } = {}): Promise<{ readonly id: string }> {
+  return ask({ id: isText }, `deliveries/${encodeURIComponent(id)}/replay`, "POST", changed);
 }
 
 /** Has the next attempt of one that is retried begin now, or none. */
-export async function changeRetry(id: string, act: "retry" | "stop"): Promise<void> {
-  expectNothing(await host().call(`deliveries/${encodeURIComponent(id)}/${act}`, "POST", {}));
+export function changeRetry(id: string, act: "retry" | "stop"): Promise<void> {
+  return tell(`deliveries/${encodeURIComponent(id)}/${act}`, "POST", {});
 }
 
 /** What a sender sends, by its documentation; nothing for one that has no samples. */
 export async function askForSamples(sender: string): Promise<readonly Sample[]> {
   if (sender === "") return [];
-  const shape = { name: isText, method: isText, query: isText, body: isText };
-  const answer = await host().call(`samples/${encodeURIComponent(sender)}`);
-  return readReply<{ samples: readonly Sample[] }>(answer, { samples: isListOf(shape) }).samples;
+  const shape = { samples: isListOf({ name: isText, method: isText, query: isText, body: isText }) };
+  return (await ask<{ samples: readonly Sample[] }>(shape, `samples/${encodeURIComponent(sender)}`)).samples;
 }
 
 /** Tries a filter on the last requests of a node. */
-export async function tryFilter(node: string, filter: Pick<SavedFields, "events" | "conditions">): Promise<DryRun> {
-  const answer = await host().call(`${encodeURIComponent(node)}/filter`, "POST", filter);
+export function tryFilter(node: string, filter: Pick<SavedFields, "events" | "conditions">): Promise<DryRun> {
   const not = isListOf({ id: isText, why: isRecord });
-  return readReply(answer, { of: isNumber, passing: isNumber, not, places: Array.isArray });
+  const shape = { of: isNumber, passing: isNumber, not, places: Array.isArray };
+  return ask(shape, `${encodeURIComponent(node)}/filter`, "POST", filter);
 }
 
 /** When the callers of a deployed node were last used, in ms since the epoch, or `null` for never: by their names. */
 export type LastUsed = ReadonlyMap<string, number | null>;
 
 export async function askForCallers(node: string): Promise<LastUsed> {
-  const answer = await host().call(`${encodeURIComponent(node)}/callers`);
   const shape = { callers: isListOf({ name: isText }) };
-  const { callers } = readReply<{ callers: readonly { name: string; lastUsedAt: number | null }[] }>(answer, shape);
+  const { callers } = await ask<{ callers: readonly { name: string; lastUsedAt: number | null }[] }>(
+    shape,
+    `${encodeURIComponent(node)}/callers`,
+  );
   return new Map(callers.map(({ name, lastUsedAt }) => [name, lastUsedAt]));
 }
 
 /** Has a token made for each name. */
 export async function makeCallers(names: readonly string[]): Promise<readonly NewCaller[]> {
-  const answer = await host().call("callers", "POST", { names });
   const shape = { callers: isListOf({ name: isText, token: isText, digest: isText }) };
-  return readReply<{ callers: readonly NewCaller[] }>(answer, shape).callers;
+  return (await ask<{ callers: readonly NewCaller[] }>(shape, "callers", "POST", { names })).callers;
 }
 
 /** Replays a part of a group. @param after where the part before has ended; missing: the first part */
-export async function replayGroup(
-  { node, error, last }: FailureGroup,
-  after: string | undefined,
-): Promise<GroupReplay> {
-  const answer = await host().call("failures/replay", "POST", { node, error, last, after });
-  return readReply(answer, {
-    replayed: isNumber,
-    left: isListOf({ code: isText, count: isNumber }),
-    next: isTextOrNull,
-  });
+export function replayGroup({ node, error, last }: FailureGroup, after: string | undefined): Promise<GroupReplay> {
+  const shape = { replayed: isNumber, left: isListOf({ code: isText, count: isNumber }), next: isTextOrNull };
+  return ask(shape, "failures/replay", "POST", { node, error, last, after });
 }
 
-export async function remove(id: string): Promise<void> {
-  expectNothing(await host().call(`deliveries/${encodeURIComponent(id)}`, "DELETE"));
+export function remove(id: string): Promise<void> {
+  return tell(`deliveries/${encodeURIComponent(id)}`, "DELETE");
 }
 
 /** @returns how many were deleted */
 export async function removeAll({ node, state }: Pick<ListFilter, "node" | "state">): Promise<number> {
-  const answer = await host().call(composePath("deliveries", { node, state }), "DELETE");
-  return readReply<{ deleted: number }>(answer, { deleted: isNumber }).deleted;
+  const path = `deliveries${formatQuery({ node, state })}`;
+  return (await ask<{ deleted: number }>({ deleted: isNumber }, path, "DELETE")).deleted;
 }
 
-/** @throws {ApiError} */
-function expectNothing(answer: unknown): void {
-  if (answer !== undefined) throw new ApiError(200);
-}
+// How a call has failed.
 
-function getStatus(error: unknown): number {
-  if (isApiError(error)) return error.status;
-  throw error;
+/** A key under `tab.trouble` in the message catalog. */
+export type Trouble = "forbidden" | "notKept" | "unreachable" | "inFront" | "failed";
+
+/** Why the list could not be fetched. */
+export function classifyError(error: unknown): Trouble {
+  if (!isApiError(error)) throw error;
+  const { status } = error;
+  if (status === 0) return "unreachable";
+  if (status < 400) return "inFront";
+  if (status === 401 || status === 403) return "forbidden";
+  return status === 404 ? "notKept" : "failed";
 }
 
 export function isForbidden(error: unknown): boolean {
-  return [401, 403].includes(getStatus(error));
+  return classifyError(error) === "forbidden";
 }
 
-/** Why the list could not be fetched: a key under `tab.trouble` in the message catalog. */
-export function classifyError(error: unknown): "forbidden" | "notKept" | "unreachable" | "inFront" | "failed" {
-  const status = getStatus(error);
-  if (status === 0) return "unreachable";
-  if (status < 400) return "inFront";
-  if (isForbidden(error)) return "forbidden";
-  return status === 404 ? "notKept" : "failed";
+/** @param keys of texts that say it better than those of the list */
+export function troubleText(error: unknown, keys: Partial<Record<Trouble, string>> = {}): string {
+  const trouble = classifyError(error);
+  return text(keys[trouble] ?? `tab.trouble.${trouble}`);
 }
 
 /** Why a delivery could not be fetched, replayed, retried or deleted. */
 export function failureText(error: unknown): string {
-  const status = getStatus(error);
-  if (status === 0) return text("testRequest.failed");
-  if (status < 400) return text("tab.trouble.inFront");
-  if (isForbidden(error)) return text("delivery.forbidden");
-  if (status === 404) return text("delivery.gone");
-  const { code } = error as ApiError;
+  if (classifyError(error) !== "failed") {
+    const keys = { unreachable: "testRequest.failed", forbidden: "delivery.forbidden", notKept: "delivery.gone" };
+    return troubleText(error, keys);
+  }
+  const { status, code } = error as ApiError;
   if (status === 409 && code === "running") return sentence("deletion.running");
   if (status === 409 && code === "notRetrying") return sentence("retry.notRetrying");
   const obstacle = status === 409 ? replayReasons.find((each) => each === code) : undefined;

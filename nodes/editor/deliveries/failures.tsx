@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { describeError } from "../../../src/admin/summary";
 import type { FailureGroup } from "../../../src/deliveries/failures";
 import { lateReply } from "../../../src/deliveries/states";
-import { classifyError, everything, listAll } from "./api";
+import { everything, listAll, troubleText } from "./api";
 import { host } from "./host";
 import { Button, Note } from "./parts";
 import { planGroupRemoval, planGroupReplay, planReplay } from "./plans";
@@ -93,7 +93,7 @@ function FailedSince({ store }: { store: DeliveriesStore }) {
       setResult(text("tab.failed.found", { count: numberText(failed.length) }));
       if (failed.length > 0) await store.carryOut(planReplay(failed));
     } catch (error) {
-      setResult(text(`tab.trouble.${classifyError(error)}`));
+      setResult(troubleText(error));
     } finally {
       setBusy(false);
     }

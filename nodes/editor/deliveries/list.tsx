@@ -21,7 +21,7 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
     // A hidden list has no height.
     if (!list || list.clientHeight === 0) return;
     const { scrollTop: top, clientHeight: height } = list;
-    if (store.state.isScrolled !== top > 0) store.read({ isScrolled: top > 0 });
+    store.scroll(top > 0);
     const rowHeight = parseFloat(getComputedStyle(list).getPropertyValue("--webhook-deliveries-row"));
     setView((known) => {
       const isSame = known.top === top && known.height === height && known.rowHeight === rowHeight;
@@ -41,20 +41,17 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
     measure();
   }, [isShown]);
   const today = new Date().setHours(0, 0, 0, 0);
-  const days = useMemo(() => findDays(deliveries, today), [deliveries, today]);
-  /** Each delivery has a line, and each day one before its first. */
-  const lines = deliveries.length + days.length;
-  const lineOf = (index: number) => index + days.filter((day) => day.index <= index).length;
-  const styleOf = (line: number) => ({ top: `calc(${line} * var(--webhook-deliveries-row))` });
+  const lines = useMemo(() => composeLines(deliveries, today), [deliveries, today]);
+  const findLine = (id: string | undefined) => lines.find(({ delivery }) => delivery && delivery.id === id);
   useLayoutEffect(() => {
-    if (view.height > 0 && view.top + 5 * view.height > lines * view.rowHeight) void store.more();
+    if (view.height > 0 && view.top + 5 * view.height > lines.length * view.rowHeight) void store.more();
   }, [lines, view]);
 
   const goTo = (index: number, isSelecting: boolean) => {
     store.goTo(index, isSelecting);
-    const list = element.current;
-    if (!list) return;
-    const top = lineOf(store.activeIndex) * view.rowHeight;
+    const [list, line] = [element.current, findLine(store.state.active)];
+    if (!list || !line) return;
+    const top = line.number * view.rowHeight;
     list.scrollTop = Math.min(top, Math.max(list.scrollTop, top + view.rowHeight - list.clientHeight));
     measure();
   };
@@ -77,14 +74,12 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
     else if (isCheck || event.ctrlKey || event.metaKey) store.toggle(delivery);
     else store.open(delivery.id, delivery);
   };
-  /** A new row above would move the pressed one away. */
-  const hold = () => {
-    store.read({ isPressed: true });
-    const release = () => store.read({ isPressed: false });
-    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, release, { once: true });
-  };
 
-  const shown = findShown(view, days, deliveries.length, store.activeIndex);
+  const first = Math.floor(view.top / view.rowHeight) - margin;
+  const last = Math.ceil((view.top + view.height) / view.rowHeight) + margin;
+  const activeLine = findLine(active);
+  // A screen reader is at the active one.
+  const shown = lines.filter((line) => line === activeLine || (line.number >= first && line.number <= last));
   return (
     <div
       ref={element}
@@ -94,46 +89,37 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
       tabindex={0}
       aria-multiselectable="true"
       aria-label={text("tab.list")}
-      aria-activedescendant={store.activeIndex === -1 ? undefined : rowId(active ?? "")}
+      aria-activedescendant={activeLine && rowId(active ?? "")}
       onScroll={measure}
       onKeyDown={press}
-      onPointerDown={hold}
-      onFocus={() => store.read({ isFocused: true })}
-      onBlur={() => store.read({ isFocused: false })}
     >
-      <div role="presentation" style={{ height: `calc(${lines} * var(--webhook-deliveries-row))` }}>
-        {/* Those who hear it hear the date of each. */}
-        {days.map(({ index, at }) => (
-          <div key={at} class="webhook-deliveries-day" style={styleOf(lineOf(index) - 1)} aria-hidden="true">
-            {dayText(at)}
-          </div>
-        ))}
-        {shown.map((index) => {
-          const delivery = deliveries[index];
-          return (
-            delivery && (
-              <div
-                key={delivery.id}
-                id={rowId(delivery.id)}
-                class={`webhook-deliveries-row${delivery.id === active ? " active" : ""}`}
-                style={styleOf(lineOf(index))}
-                role="option"
-                aria-selected={selected.has(delivery.id)}
-                aria-posinset={index + 1}
-                aria-setsize={next === null ? deliveries.length : -1}
-                onClick={(event) => click(event, delivery)}
-              >
-                <Cells
-                  of={(name) =>
-                    columns[name]?.({
-                      delivery,
-                      isSelected: selected.has(delivery.id),
-                      isActive: delivery.id === active,
-                    })
-                  }
-                />
+      <div role="presentation" style={{ height: `calc(${lines.length} * var(--webhook-deliveries-row))` }}>
+        {shown.map(({ number, at, delivery, position }) => {
+          const style = { top: `calc(${number} * var(--webhook-deliveries-row))` };
+          if (!delivery) {
+            // Those who hear the list hear the date of each delivery.
+            return (
+              <div key={at} class="webhook-deliveries-day" style={style} aria-hidden="true">
+                {dayText(at)}
               </div>
-            )
+            );
+          }
+          const { id } = delivery;
+          const [isActive, isSelected] = [id === active, selected.has(id)];
+          return (
+            <div
+              key={id}
+              id={rowId(id)}
+              class={`webhook-deliveries-row${isActive ? " active" : ""}`}
+              style={style}
+              role="option"
+              aria-selected={isSelected}
+              aria-posinset={position}
+              aria-setsize={next === null ? deliveries.length : -1}
+              onClick={(event) => click(event, delivery)}
+            >
+              <Cells of={(name) => columns[name]?.({ delivery, isSelected, isActive })} />
+            </div>
           );
         })}
       </div>
@@ -145,40 +131,30 @@ function rowId(id: string): string {
   return `webhook-deliveries-row-${id}`;
 }
 
-interface Day {
-  /** Of its newest delivery. */
-  readonly index: number;
-  /** When that came. */
+/** A delivery, or the day of those below. */
+interface Line {
+  /** From the top, beginning with 0. */
+  readonly number: number;
   readonly at: number;
+  readonly delivery?: Summary;
+  /** Among the deliveries. */
+  readonly position: number;
 }
 
-/** Those before today. @param today when it began */
-function findDays(deliveries: readonly Summary[], today: number): Day[] {
-  const days: Day[] = [];
+/** Each day before today has a line above its first delivery. @param today when it began */
+function composeLines(deliveries: readonly Summary[], today: number): Line[] {
+  const lines: Line[] = [];
   let begin = today;
-  for (const [index, { at }] of deliveries.entries()) {
-    if (at >= begin) continue;
-    days.push({ index, at });
-    begin = new Date(at).setHours(0, 0, 0, 0);
+  for (const [index, delivery] of deliveries.entries()) {
+    const { at } = delivery;
+    const position = index + 1;
+    if (at < begin) {
+      lines.push({ number: lines.length, at, position });
+      begin = new Date(at).setHours(0, 0, 0, 0);
+    }
+    lines.push({ number: lines.length, at, delivery, position });
   }
-  return days;
-}
-
-/** The indexes of the deliveries that are in the page, with the active one, at which a screen reader is. */
-function findShown(
-  { top, height, rowHeight }: { top: number; height: number; rowHeight: number },
-  days: readonly Day[],
-  count: number,
-  active: number,
-): number[] {
-  /** Of a delivery in a line, or in the one below that. */
-  const indexAt = (line: number) => line - days.filter(({ index }, before) => index + before < line).length;
-  const first = Math.max(0, indexAt(Math.floor(top / rowHeight) - margin));
-  const last = Math.min(count - 1, indexAt(Math.ceil((top + height) / rowHeight) + margin));
-  const shown = Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
-  if (active >= 0 && active < first) shown.unshift(active);
-  if (active > last) shown.push(active);
-  return shown;
+  return lines;
 }
 
 interface RowProps {

@@ -32,9 +32,7 @@ export interface DeliveriesState {
   readonly isLoaded: boolean;
   /** The newest page, while the user reads. */
   readonly waiting: SummaryPage | undefined;
-  /** What the user does with the list: new rows would move what is read, or pressed. */
-  readonly isPressed: boolean;
-  readonly isFocused: boolean;
+  /** Whether the list is below its top. */
   readonly isScrolled: boolean;
   /** The delivery that the keyboard is at, and the one where a range of selected ones begins: ids. */
   readonly active: string | undefined;
@@ -79,8 +77,6 @@ export const initialState: DeliveriesState = {
   unfolded: new Set<DetailSection>(["body"]),
   plan: undefined,
   announcement: { said: "", number: 0 },
-  isPressed: false,
-  isFocused: false,
   isVisible: false,
   isVisit: false,
 };

@@ -14,6 +14,7 @@ import {
   everything,
   failureText,
   isForbidden,
+  troubleText,
 } from "./api";
 import { host } from "./host";
 import type { Plan } from "./plans";
@@ -158,16 +159,17 @@ export class DeliveriesStore {
 
   // The list.
 
+  /** New rows would move what the user reads, or is about to press. */
   get #isReading(): boolean {
-    const { isPressed, isFocused, isScrolled } = this.state;
-    return isPressed || isScrolled || (isFocused && this.activeIndex > 0);
+    const isAt = (how: string) => this.#element.querySelector(`.webhook-deliveries-list${how}`) !== null;
+    return isAt(":active") || this.state.isScrolled || (isAt(":focus") && this.activeIndex > 0);
   }
 
-  /** The user presses on the list, leaves it, and so on. Back at its top, there is nothing more to be held. */
-  read(change: Partial<Pick<DeliveriesState, "isPressed" | "isFocused" | "isScrolled">>): void {
-    const wasScrolled = this.state.isScrolled;
-    this.#change(change);
-    if (wasScrolled && !this.state.isScrolled) this.#release();
+  /** Back at the top, there is nothing more to be held. */
+  scroll(isScrolled: boolean): void {
+    if (isScrolled === this.state.isScrolled) return;
+    this.#change({ isScrolled });
+    if (!isScrolled) this.#release();
   }
 
   get activeIndex(): number {
@@ -396,7 +398,7 @@ export class DeliveriesStore {
     try {
       deleted = await this.carryOut(await makePlan());
     } catch (error) {
-      host().reportError(text(`tab.trouble.${classifyError(error)}`));
+      host().reportError(troubleText(error));
     } finally {
       this.#isCounting = false;
     }
@@ -412,11 +414,9 @@ export class DeliveriesStore {
     try {
       await control(...action);
     } catch (error) {
-      const keys: Partial<Record<ReturnType<typeof classifyError>, string>> = {
-        forbidden: "tab.queue.forbidden",
-        inFront: "tab.trouble.inFront",
-      };
-      host().reportError(text(keys[classifyError(error)] ?? "tab.queue.failed"));
+      const failed = "tab.queue.failed";
+      const keys = { forbidden: "tab.queue.forbidden", unreachable: failed, notKept: failed, failed };
+      host().reportError(troubleText(error, keys));
     }
     this.#renewals.now();
   };
