@@ -17,6 +17,11 @@ export function listUrlOptions(url: string): string[] {
   ];
 }
 
+/** However many bytes there are: a function takes some 100,000 arguments. */
+export function toBase64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
 /** For a POSIX shell. */
 export function quoteLiteral(argument: string): string {
   return `'${argument.replaceAll("'", "'\\''")}'`;

@@ -359,6 +359,12 @@ describe("a delivery in the sidebar", () => {
       JSON.stringify(payload).should.equal(JSON.stringify({ body, query: { page: "2" } }));
     });
 
+    it("has a long text whose carriage returns a terminal would drop", async () => {
+      const data = "line\r\n".repeat(30_000);
+      const line = await copied({ ...done, body: { ...done.body, data } });
+      line.should.startWith(`echo ${Buffer.from(data).toString("base64")} | base64 -d | curl `);
+    });
+
     it("says what is left to do where the sender signs", async () => {
       const [comment = "", command = ""] = (await copied({ ...done, node: "signed", path: "/signed" })).split("\n");
       const signature = text("signaturePlaceholder");

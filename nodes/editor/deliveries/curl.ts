@@ -7,7 +7,7 @@ import { isEnvironmentValue } from "../../../src/config/values";
 import { findJwtPreset, isSenderId, senders } from "../../../src/auth/senders/table";
 import { connectionFields } from "../../../src/admin/resend";
 import type { Detail } from "../../../src/admin/summary";
-import { listUrlOptions, quote, quoteLiteral } from "../shell";
+import { listUrlOptions, quote, quoteLiteral, toBase64 } from "../shell";
 import { text } from "./texts";
 
 type CurlRequest = Pick<Detail, "method" | "query" | "headers" | "body" | "isJson">;
@@ -28,12 +28,9 @@ export function composeCurl(detail: CurlRequest, url: string, credential: Presen
   // A token may contain characters of the shell.
   for (const [name, value] of Object.entries(credential.headers)) parts.push(`-H ${quoteLiteral(`${name}: ${value}`)}`);
   if (hasBody) parts.push(isPiped ? "--data-binary @-" : `--data-raw ${quote(body.data)}`);
-  if (isPiped) parts.unshift(`echo ${encodeBase64(body)} | base64 -d |`);
+  const base64 = body.encoding === "base64" ? body.data : toBase64(new TextEncoder().encode(body.data));
+  if (isPiped) parts.unshift(`echo ${base64} | base64 -d |`);
   return (credential.isSigned ? `# ${credential.hint}\n` : "") + parts.join(" ");
-}
-
-function encodeBase64({ encoding, data }: Detail["body"]): string {
-  return encoding === "base64" ? data : btoa(String.fromCharCode(...new TextEncoder().encode(data)));
 }
 
 function composeSearch({ query }: CurlRequest, search: string): string {

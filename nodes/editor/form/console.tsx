@@ -18,6 +18,7 @@ import { type DeliveriesHost, host, useHost } from "../deliveries/host";
 import { Button } from "../deliveries/parts";
 import { durationText, minuteText, text } from "../deliveries/texts";
 import type { Editor } from "../node-red";
+import { toBase64 } from "../shell";
 import { findAlgorithm, sendsSignature } from "./algorithm";
 import { type AskedByForm, findTrouble } from "./test-trouble";
 
@@ -221,7 +222,9 @@ interface BodyProps {
 
 function BodyRow({ request: { body, file, headers }, edit }: BodyProps) {
   const read = async (chosen: File | undefined) => {
-    if (chosen) edit({ file: { name: chosen.name, base64: await readBase64(chosen) } });
+    if (!chosen) return;
+    const bytes = new Uint8Array(await chosen.arrayBuffer());
+    edit({ file: { name: chosen.name, base64: toBase64(bytes) } });
   };
   return (
     <div class="form-row">
@@ -377,9 +380,4 @@ function indent(body: string): string {
 
 function describe({ at, event, words, method }: Summary): string {
   return `${minuteText(at)} ${event ?? words ?? method}`;
-}
-
-async function readBase64(file: File): Promise<string> {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
