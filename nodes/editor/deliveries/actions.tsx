@@ -13,10 +13,12 @@ import { planRemoval } from "./plans";
 import type { DeliveriesStore } from "./store";
 import { composeFullPath, composePageUrl, composeUrlOfPath, getNodeLabel, isElsewhere, text, timeText } from "./texts";
 
+/** The icons of results; there is no verdict while it is under way. */
+const verdicts = { good: "fa-check", bad: "fa-times", "": "fa-spinner fa-spin" };
+
 interface Result {
-  readonly icon: string;
   readonly said: string;
-  readonly verdict: "good" | "bad" | "";
+  readonly verdict: keyof typeof verdicts;
   /** Of the attempt that it is about: once another is due, it is not true any more. */
   readonly attempt?: string | undefined;
 }
@@ -26,22 +28,22 @@ type Action = readonly [icon: string, key: string, press: () => unknown, more?: 
 
 export function DeliveryActions({ detail, store }: { detail: Detail; store: DeliveriesStore }) {
   const { id, at, node, body, state, attempt, pause } = detail;
-  const { findNode, prepareNode, useInTest, mayWrite, roots, copy } = host();
+  const { findNode, prepareNode, useInTest, mayWrite, settings, copy } = host();
   const [result, setResult] = useState<Result>();
   const [isChanging, setChanging] = useState(false);
   const isBusy = useRef(false);
   const change = useRef<HTMLButtonElement>(null);
   const due = `${state} ${attempt}`;
   const shown = result?.attempt === undefined || result.attempt === due ? result : undefined;
-  const succeed = (said: string, attempt?: string) => setResult({ icon: "fa-check", said, verdict: "good", attempt });
-  const fail = (said: string) => setResult({ icon: "fa-times", said, verdict: "bad" });
+  const succeed = (said: string, attempt?: string) => setResult({ said, verdict: "good", attempt });
+  const fail = (said: string) => setResult({ said, verdict: "bad" });
 
   /** Does what a button says, and says what came of it. */
   const act = async (work: () => Promise<string>, attempt?: string) => {
     // A second click would start the flow twice.
     if (isBusy.current) return;
     isBusy.current = true;
-    setResult({ icon: "fa-spinner fa-spin", said: text("testRequest.sending"), verdict: "" });
+    setResult({ said: text("testRequest.sending"), verdict: "" });
     try {
       succeed(await work(), attempt);
     } catch (error) {
@@ -66,7 +68,7 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
   };
   const toggleChange = () => (isChanging ? leaveChange() : setChanging(true));
   const copyCurl = () => {
-    if (roots.node === false) return fail(text("url.closed"));
+    if (settings.roots.node === false) return fail(text("url.closed"));
     const credential = presentCredential(node === null ? undefined : findNode(node)?.saved);
     copy(composeCurl(detail, composeUrlOfPath(composeFullPath(detail)), credential));
     const said = [text("delivery.curlCopied"), credential.hint];
@@ -131,7 +133,7 @@ export function DeliveryActions({ detail, store }: { detail: Detail; store: Deli
       <div class="webhook-delivery-result" role="status" data-verdict={shown?.verdict}>
         {shown && (
           <>
-            <Icon name={shown.icon} /> <span>{shown.said}</span>
+            <Icon name={verdicts[shown.verdict]} /> <span>{shown.said}</span>
           </>
         )}
       </div>

@@ -141,8 +141,7 @@ function NodeLink({ id }: { id: string }) {
 /** Searches for all that the caller has sent. */
 function CallerSearch({ node, caller, store }: { node: string; caller: string; store: DeliveriesStore }) {
   const look = () => store.filterBy({ node, text: formatCallerSearch(caller) });
-  const label = text("delivery.searchCaller", { name: caller });
-  return <Button icon="fa-filter" aria-label={label} title={label} onClick={look} />;
+  return <Button icon="fa-filter" label={text("delivery.searchCaller", { name: caller })} onClick={look} />;
 }
 
 /** Leads to the delivery in the page, which is not to take the place of the editor. */

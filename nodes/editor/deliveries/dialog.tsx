@@ -10,8 +10,6 @@ const actions = { several: ["fa-repeat", "replay"], removal: ["fa-trash", "delet
 interface Progress {
   readonly phase: "question" | "running" | "sum";
   readonly done: number;
-  /** With how many it was done or has failed. */
-  readonly tried: number;
   readonly failures: ReadonlyMap<string, number>;
 }
 
@@ -20,8 +18,10 @@ export function PlanDialog({ plan, end }: { plan: Plan; end: (done: number) => v
   const { texts, total, about } = plan;
   const dialog = useRef<HTMLDialogElement>(null);
   const isStopped = useRef(false);
-  const [progress, setProgress] = useState<Progress>({ phase: "question", done: 0, tried: 0, failures: new Map() });
-  const { phase, done, tried, failures } = progress;
+  const [progress, setProgress] = useState<Progress>({ phase: "question", done: 0, failures: new Map() });
+  const { phase, done, failures } = progress;
+  /** With how many it was done or has failed. */
+  const tried = [...failures.values()].reduce((sum, count) => sum + count, done);
   useLayoutEffect(() => dialog.current?.showModal(), []);
   useLayoutEffect(() => dialog.current?.querySelector("button")?.focus(), [phase]);
 
@@ -35,8 +35,7 @@ export function PlanDialog({ plan, end }: { plan: Plan; end: (done: number) => v
       ({ isLast } = step);
       const failed = new Map(now.failures);
       for (const [why, count] of step.failures) failed.set(why, (failed.get(why) ?? 0) + count);
-      const left = step.failures.reduce((sum, [, count]) => sum + count, 0);
-      now = { ...now, done: now.done + step.done, tried: now.tried + step.done + left, failures: failed };
+      now = { ...now, done: now.done + step.done, failures: failed };
       setProgress(now);
     }
     setProgress({ ...now, phase: "sum" });
@@ -58,8 +57,9 @@ export function PlanDialog({ plan, end }: { plan: Plan; end: (done: number) => v
       class="webhook-delivery-dialog"
       aria-labelledby="webhook-delivery-dialog-title"
       onCancel={(event) => {
+        if (phase !== "running") return;
         // Escape stops what is running and shows its result.
-        if (phase === "running") event.preventDefault();
+        event.preventDefault();
         stop();
       }}
       onClose={() => {

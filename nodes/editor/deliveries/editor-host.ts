@@ -20,17 +20,14 @@ export const editorHost: DeliveriesHost = {
   get language() {
     return RED.i18n.lang();
   },
-  get roots() {
-    return RED.settings.webhookTriggerRoots;
-  },
-  get baseUrl() {
-    return RED.settings.webhookTriggerBaseUrl;
-  },
-  get given() {
-    return RED.settings.webhookTriggerGiven;
-  },
-  get keepsNothing() {
-    return RED.settings.webhookTriggerDeliveries?.keep === 0;
+  get settings() {
+    const { settings } = RED;
+    return {
+      roots: settings.webhookTriggerRoots,
+      baseUrl: settings.webhookTriggerBaseUrl,
+      given: settings.webhookTriggerGiven,
+      keepsNothing: settings.webhookTriggerDeliveries?.keep === 0,
+    };
   },
   translate,
   call: async (path, method = "GET", body) => {
@@ -51,7 +48,6 @@ export const editorHost: DeliveriesHost = {
   },
   copy: (copied) => RED.clipboard.copyText(copied),
   showObject,
-  pageUrl: "webhook-trigger/",
   isPage: false,
   reveal: (node) => RED.view.reveal(node),
   prepareNode,

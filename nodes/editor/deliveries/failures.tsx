@@ -32,12 +32,18 @@ export function Failures({ store }: { store: DeliveriesStore }) {
 function Group({ group, store }: { group: FailureGroup; store: DeliveriesStore }) {
   const { node, count, last } = group;
   const error = describeCause(group);
-  const show = text("failures.show");
-  const again = text("tab.replay", { count: numberText(count) });
-  const remove = text("delivery.delete");
+  const show = () => store.filterBy({ node, state: "failed", error: group.error });
   const replay = async () => {
     if ((await store.carryOut(planGroupReplay(group, error))) > 0) store.renew();
   };
+  const remove = () => store.remove(() => planGroupRemoval(group, error));
+  const buttons: (readonly [icon: string, name: string, press: () => unknown])[] = [
+    ["fa-filter", text("failures.show"), show],
+  ];
+  if (host().mayWrite()) {
+    buttons.push(["fa-repeat", text("tab.replay", { count: numberText(count) }), replay]);
+    buttons.push(["fa-trash", text("delivery.delete"), remove]);
+  }
   return (
     <div class="webhook-deliveries-group">
       <span>
@@ -45,27 +51,11 @@ function Group({ group, store }: { group: FailureGroup; store: DeliveriesStore }
         {text("failures.group", { name: getNodeLabel(node), count: numberText(count), time: timeText(last) })}
       </span>
       <span class="webhook-deliveries-group-buttons">
-        <Button
-          icon="fa-filter"
-          aria-label={`${show}: ${error}`}
-          onClick={() => store.filterBy({ node, state: "failed", error: group.error })}
-        >
-          {show}
-        </Button>
-        {host().mayWrite() && (
-          <>
-            <Button icon="fa-repeat" aria-label={`${again}: ${error}`} onClick={() => void replay()}>
-              {again}
-            </Button>
-            <Button
-              icon="fa-trash"
-              aria-label={`${remove}: ${error}`}
-              onClick={() => void store.remove(() => planGroupRemoval(group, error))}
-            >
-              {remove}
-            </Button>
-          </>
-        )}
+        {buttons.map(([icon, name, press]) => (
+          <Button key={icon} icon={icon} aria-label={`${name}: ${error}`} onClick={() => void press()}>
+            {name}
+          </Button>
+        ))}
       </span>
     </div>
   );

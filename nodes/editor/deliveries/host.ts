@@ -1,8 +1,8 @@
 // What the list of deliveries needs of the page that it is in: Node-RED's editor, or a page of its own.
 
 import type { SavedFields } from "../../../src/config/fields";
-import type { Roots } from "../../../src/config/paths";
 import type { SenderId } from "../../../src/auth/senders/table";
+import type { PageSession } from "../../../src/admin/page";
 import type { Place } from "../../../src/admin/place";
 import type { Summary, Translate } from "../../../src/admin/summary";
 
@@ -48,13 +48,7 @@ export type ApiMethod = "GET" | "POST" | "DELETE";
 export interface DeliveriesHost {
   /** BCP 47. */
   readonly language: string;
-  readonly roots: Roots;
-  /** `webhookTriggerBaseUrl`. */
-  readonly baseUrl: string;
-  /** Our settings that are given, a line each. */
-  readonly given: readonly string[];
-  /** Whether the settings switch the list off. */
-  readonly keepsNothing: boolean;
+  readonly settings: Omit<PageSession, "user" | "permissions">;
   readonly translate: Translate;
   /**
    * Calls the admin API.
@@ -73,8 +67,7 @@ export interface DeliveriesHost {
   readonly copy: (text: string) => void;
   /** As a tree; missing where there is no such view. @param typeHint what it is called instead of its type */
   readonly showObject?: (value: object, typeHint: string) => HTMLElement;
-  /** The address of this list as a page of its own, and whether this is that page. */
-  readonly pageUrl: string;
+  /** Whether this is the page of its own. */
   readonly isPage: boolean;
   /** Called with where the user is, where that has an address. */
   readonly moved?: (place: Place) => void;

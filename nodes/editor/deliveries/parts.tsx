@@ -15,15 +15,18 @@ export const smallButton = "red-ui-button red-ui-button-small";
 
 interface ButtonParts {
   readonly icon?: string;
+  /** What is said and shown of one without a text. */
+  readonly label?: string;
   readonly class?: string;
   readonly pressRef?: Ref<HTMLButtonElement>;
 }
 
 export type ButtonProps = Omit<ButtonHTMLAttributes, "ref" | "class"> & ButtonParts;
 
-export function Button({ icon, pressRef, class: more = "", children, ...attributes }: ButtonProps) {
+export function Button({ icon, label, pressRef, class: more = "", children, ...attributes }: ButtonProps) {
+  const look = `${smallButton} ${more}`;
   return (
-    <button type="button" ref={pressRef ?? null} class={`${smallButton} ${more}`} {...attributes}>
+    <button type="button" ref={pressRef ?? null} class={look} aria-label={label} title={label} {...attributes}>
       {icon !== undefined && <Icon name={icon} />} {children !== undefined && <span>{children}</span>}
     </button>
   );
@@ -40,14 +43,13 @@ export function CopyButton({ name, copied }: { name: string; copied: string }) {
     const timer = setTimeout(() => setCopied(false), copiedMs);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  const label = text("copy", { name });
   const copy = () => {
     host().copy(copied);
     setCopied(true);
   };
   return (
     <>
-      <Button icon="fa-copy" aria-label={label} title={label} onClick={copy} />
+      <Button icon="fa-copy" label={text("copy", { name })} onClick={copy} />
       <span role="status">{isCopied && text("copied")}</span>
     </>
   );

@@ -23,53 +23,80 @@ export type Views = Pick<typeof view, "mountDeliveries"> &
   Pick<typeof consoleView, "mountConsole"> &
   Pick<typeof callersView, "showCallers">;
 
-class Tab {
-  readonly element = document.createElement("div");
-  readonly #observer = new ResizeObserver(() => {
-    if (this.element.clientWidth > 0) void this.#load();
+/** Exists while the node type is available. */
+let tab: { readonly load: () => Promise<DeliveriesStore>; readonly remove: () => void } | undefined;
+
+export function addTab(): void {
+  const { translate } = host();
+  const element = document.createElement("div");
+  element.className = "webhook-deliveries";
+  let mounted: Promise<DeliveriesStore> | undefined;
+  const load = () => (mounted ??= mount(element));
+  const observer = new ResizeObserver(() => {
+    if (element.clientWidth > 0) void load();
   });
-  #store: Promise<DeliveriesStore> | undefined;
-
-  constructor() {
-    this.element.className = "webhook-deliveries";
-    this.#observer.observe(this.element);
-  }
-
-  readonly changed = (): void => void this.#store?.then((store) => store.changed());
-
-  readonly renew = (): void => void this.#store?.then((store) => store.renew());
-
-  visit(node: string): void {
-    void this.#load().then((store) => store.visit(node));
-  }
-
-  remove(): void {
-    this.#observer.disconnect();
-    void this.#store?.then((store) => store.stop());
-  }
-
-  #load(): Promise<DeliveriesStore> {
-    return (this.#store ??= this.#mount(0));
-  }
-
-  /** Tries until script and style sheet have come. */
-  async #mount(tries: number): Promise<DeliveriesStore> {
-    let loaded: Views;
-    try {
-      [loaded] = await Promise.all([loadViews(tries), loadStyle()]);
-    } catch {
-      this.element.textContent = host().translate("tab.trouble.unreachable");
-      await new Promise((done) => setTimeout(done, retryMs));
-      return this.#mount(tries + 1);
-    }
-    this.element.textContent = "";
-    return loaded.mountDeliveries(host(), this.element);
-  }
+  observer.observe(element);
+  const changed = () => void mounted?.then((store) => store.changed());
+  const renew = () => void mounted?.then((store) => store.renew());
+  RED.sidebar.addTab({
+    id,
+    label: translate("tab.label"),
+    name: translate("tab.label"),
+    iconClass: "fa fa-exchange",
+    content: $(element),
+    enableOnEdit: true,
+    pinned: true,
+    action,
+  });
+  RED.actions.add(action, () => RED.sidebar.show(id), { label: translate("tab.show") });
+  RED.comms.subscribe(topic, changed);
+  RED.comms.on("connect", renew);
+  const remove = () => {
+    RED.comms.off("connect", renew);
+    RED.comms.unsubscribe(topic, changed);
+    RED.actions.remove(action);
+    RED.sidebar.removeTab(id);
+    observer.disconnect();
+    void mounted?.then((store) => store.stop());
+  };
+  tab = { load, remove };
 }
 
-/** @param tries how often it could not be loaded, which browsers may remember */
-export function loadViews(tries: number): Promise<Views> {
-  return import(new URL(tries === 0 ? script : `${script}?${tries}`, document.baseURI).href) as Promise<Views>;
+export function removeTab(): void {
+  tab?.remove();
+  tab = undefined;
+}
+
+export function showDeliveriesOf(node: string): void {
+  RED.sidebar.show(id);
+  void tab?.load().then((store) => store.visit(node));
+}
+
+/** Tries until script and style sheet have come. */
+async function mount(element: HTMLElement): Promise<DeliveriesStore> {
+  let views: Views;
+  try {
+    [views] = await Promise.all([loadViews(), loadStyle()]);
+  } catch {
+    element.textContent = host().translate("tab.trouble.unreachable");
+    await new Promise((done) => setTimeout(done, retryMs));
+    return mount(element);
+  }
+  element.textContent = "";
+  return views.mountDeliveries(host(), element);
+}
+
+let failures = 0;
+
+/** Browsers may remember that it could not be loaded: then it is loaded by another address. */
+export async function loadViews(): Promise<Views> {
+  const path = failures === 0 ? script : `${script}?${failures}`;
+  try {
+    return (await import(new URL(path, document.baseURI).href)) as Views;
+  } catch (error) {
+    failures += 1;
+    throw error;
+  }
 }
 
 function loadStyle(): Promise<unknown> {
@@ -77,41 +104,4 @@ function loadStyle(): Promise<unknown> {
   return new Promise((resolve, reject) => {
     link.on({ load: resolve, error: reject }).appendTo("head");
   });
-}
-
-/** Exists while the node type is available. */
-let tab: Tab | undefined;
-
-export function addTab(): void {
-  const { translate } = host();
-  const added = new Tab();
-  tab = added;
-  RED.sidebar.addTab({
-    id,
-    label: translate("tab.label"),
-    name: translate("tab.label"),
-    iconClass: "fa fa-exchange",
-    content: $(added.element),
-    enableOnEdit: true,
-    pinned: true,
-    action,
-  });
-  RED.actions.add(action, () => RED.sidebar.show(id), { label: translate("tab.show") });
-  RED.comms.subscribe(topic, added.changed);
-  RED.comms.on("connect", added.renew);
-}
-
-export function removeTab(): void {
-  if (!tab) return;
-  RED.comms.off("connect", tab.renew);
-  RED.comms.unsubscribe(topic, tab.changed);
-  RED.actions.remove(action);
-  RED.sidebar.removeTab(id);
-  tab.remove();
-  tab = undefined;
-}
-
-export function showDeliveriesOf(node: string): void {
-  RED.sidebar.show(id);
-  tab?.visit(node);
 }

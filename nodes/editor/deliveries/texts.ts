@@ -16,7 +16,6 @@ const unit = { style: "unit", unitDisplay: "narrow" } as const;
 /** Creating a format takes longer than using it a hundred times. */
 function createFormats(language: string) {
   return {
-    language,
     numbers: new Intl.NumberFormat(language),
     milliseconds: new Intl.NumberFormat(language, { ...unit, unit: "millisecond", maximumFractionDigits: 0 }),
     seconds: new Intl.NumberFormat(language, { ...unit, unit: "second", maximumFractionDigits: 1 }),
@@ -78,7 +77,7 @@ export function momentText(at: number): string {
 }
 
 export function bytesText(bytes: number): string {
-  return bytes.toLocaleString(formats().language, { style: "unit", unit: "byte", unitDisplay: "long" });
+  return bytes.toLocaleString(host().language, { style: "unit", unit: "byte", unitDisplay: "long" });
 }
 
 /** Attempt and next attempt; nothing without guaranteed delivery. */
@@ -137,17 +136,17 @@ export function isElsewhere({ cause }: Pick<RequestTarget, "cause">): boolean {
 
 /** The path as in the sender's URL. A request that reached no endpoint has its whole path already. */
 export function composeFullPath(target: RequestTarget): string {
-  const { node: root } = host().roots;
+  const { node: root } = host().settings.roots;
   return isElsewhere(target) || root === false ? target.path : normalisePath(root) + target.path;
 }
 
 /** The address of a place on the page. */
 export function composePageUrl(place: Place): string {
   const found = formatPlace(place);
-  return host().pageUrl + (found && `#${found}`);
+  return (host().isPage ? "./" : "webhook-trigger/") + (found && `#${found}`);
 }
 
 /** @param path with `httpNodeRoot` */
 export function composeUrlOfPath(path: string): string {
-  return (parseBaseUrl(host().baseUrl) ?? location.origin) + path;
+  return (parseBaseUrl(host().settings.baseUrl) ?? location.origin) + path;
 }

@@ -112,12 +112,7 @@ function Filters({ store }: { store: DeliveriesStore }) {
         />
         {isSet && (
           // The focus goes to the filter, as the button is gone.
-          <Button
-            icon="fa-times"
-            aria-label={text("tab.filter.clear")}
-            title={text("tab.filter.clear")}
-            onClick={() => store.filterBy({})}
-          />
+          <Button icon="fa-times" label={text("tab.filter.clear")} onClick={() => store.filterBy({})} />
         )}
         {!host().isPage && (
           <a
@@ -268,12 +263,12 @@ function composeNotice({ trouble, isLoaded, deliveries, filter }: DeliveriesStat
   if (trouble) return text(`tab.trouble.${trouble}`);
   if (!isLoaded || deliveries.length > 0) return "";
   if (isFiltered(filter)) return text("tab.noMatch");
-  return text(host().keepsNothing ? "tab.trouble.notKept" : "tab.empty");
+  return text(host().settings.keepsNothing ? "tab.trouble.notKept" : "tab.empty");
 }
 
 /** From the settings file or the environment; nothing where none is given. */
 function GivenSettings() {
-  const { given } = host();
+  const { given } = host().settings;
   if (given.length === 0) return null;
   return (
     <details class="webhook-deliveries-settings">

@@ -121,18 +121,12 @@ export function useOpenSection(name: string): boolean {
   return isOpen;
 }
 
-let tries = 0;
-
 /** The views that are loaded with the tab, when they are first wanted; `null` where they have not come. */
 export function useViews(isWanted = true): Views | null | undefined {
   const [views, setViews] = useState<Views | null>();
   useEffect(() => {
     if (!isWanted || views) return;
-    const fail = () => {
-      tries++;
-      setViews(null);
-    };
-    void loadViews(tries).then((loaded) => setViews(loaded), fail);
+    void loadViews().then(setViews, () => setViews(null));
   }, [isWanted]);
   return views;
 }

@@ -1,7 +1,7 @@
 // The login of the page: Node-RED's own, by user and password; an access token where Node-RED logs in by another service.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { classifyError } from "../deliveries/api";
+import { troubleText } from "../deliveries/api";
 import { isApiError } from "../deliveries/host";
 import { Button, Note } from "../deliveries/parts";
 import { text } from "../deliveries/texts";
@@ -31,7 +31,7 @@ export function Login({ login: { type, prompts = [] }, hasEditor, done, cancel }
       else await logIn({ username: first, password });
     } catch (error) {
       const isWrong = isApiError(error) && error.status >= 400;
-      setFailure(text(isWrong ? "page.wrong" : `tab.trouble.${classifyError(error)}`));
+      setFailure(isWrong ? text("page.wrong") : troubleText(error));
       form.current?.querySelector<HTMLInputElement>("[type=password]")?.select();
       return;
     }
@@ -42,7 +42,7 @@ export function Login({ login: { type, prompts = [] }, hasEditor, done, cancel }
       forgetToken();
       // Each Node-RED knows its own logins only.
       const isElsewhere = byPassword && isApiError(error) && error.code === unknownToken;
-      setFailure(text(isElsewhere ? "page.otherInstance" : `tab.trouble.${classifyError(error)}`));
+      setFailure(isElsewhere ? text("page.otherInstance") : troubleText(error));
     }
   };
   return (

@@ -4,57 +4,34 @@ import type { ListedNode, PageSession, PageSetup, Texts } from "../../../src/adm
 import { permissions } from "../../../src/config/permissions";
 import { formatPlace, type Place } from "../../../src/admin/place";
 import type { Translate } from "../../../src/admin/summary";
-import { type DeliveriesHost, isApiError, type KnownNode } from "../deliveries/host";
+import type { DeliveriesHost, KnownNode } from "../deliveries/host";
 import { states } from "../deliveries/texts";
 import { askForNodes, call, hasPermission } from "./session";
 
 export class PageHost implements DeliveriesHost {
   readonly language: string;
   readonly translate: Translate;
-  readonly pageUrl = "./";
   readonly isPage = true;
-  session: PageSession | undefined;
+  readonly call = call;
+  /** The list is shown when it has come. */
+  settings: PageSession = {
+    user: null,
+    permissions: "",
+    roots: { admin: "/", node: "/" },
+    baseUrl: "",
+    given: [],
+    keepsNothing: false,
+  };
   nodes: ReadonlyMap<string, KnownNode> = new Map();
-  readonly #refused: () => void;
 
-  /**
-   * @param reportError shows an error
-   * @param refused called when the user may not do what was asked for, or is logged in no more
-   */
+  /** @param reportError shows an error */
   constructor(
     { language, texts }: PageSetup,
     readonly reportError: (message: string) => void,
-    refused: () => void,
   ) {
     this.language = language;
     this.translate = (key, values = {}) => findText(texts, key).replace(/__(\w+)__/g, (_, name: string) => String(values[name] ?? "")); // prettier-ignore
-    this.#refused = refused;
   }
-
-  get roots(): PageSession["roots"] {
-    return this.session?.roots ?? { admin: "/", node: "/" };
-  }
-
-  get baseUrl(): string {
-    return this.session?.baseUrl ?? "";
-  }
-
-  get given(): readonly string[] {
-    return this.session?.given ?? [];
-  }
-
-  get keepsNothing(): boolean {
-    return this.session?.keepsNothing ?? false;
-  }
-
-  readonly call = async (...asked: Parameters<DeliveriesHost["call"]>): Promise<unknown> => {
-    try {
-      return await call(...asked);
-    } catch (error) {
-      if (isApiError(error) && error.status === 401) this.#refused();
-      throw error;
-    }
-  };
 
   async fetchNodes(): Promise<void> {
     this.nodes = new Map((await askForNodes()).map((node) => [node.id, this.#describe(node)]));
@@ -64,7 +41,7 @@ export class PageHost implements DeliveriesHost {
     return { id, flow, saved, label: saved.name || saved.relativePath || this.translate("paletteLabel") };
   }
 
-  readonly mayWrite = (): boolean => hasPermission(this.session?.permissions ?? "", permissions.write);
+  readonly mayWrite = (): boolean => hasPermission(this.settings.permissions, permissions.write);
 
   readonly listNodes = (): KnownNode[] => [...this.nodes.values()];
 

@@ -4,7 +4,7 @@
 import { render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { PageChanges, PageSession, PageSetup } from "../../../src/admin/page";
-import { classifyError, isForbidden } from "../deliveries/api";
+import { isForbidden, troubleText } from "../deliveries/api";
 import { isApiError, useHost } from "../deliveries/host";
 import { Button } from "../deliveries/parts";
 import type { DeliveriesStore } from "../deliveries/store";
@@ -46,11 +46,7 @@ class Page {
   #isAway = false;
 
   constructor(setup: PageSetup, login: LoginForm) {
-    this.#host = new PageHost(
-      setup,
-      (message) => this.#report(message),
-      () => void this.#begin(),
-    );
+    this.#host = new PageHost(setup, (message) => this.#report(message));
     useHost(this.#host);
     this.#hasEditor = setup.hasEditor;
     this.#login = login;
@@ -110,14 +106,13 @@ class Page {
     let session: PageSession;
     try {
       session = await askForSession();
-      this.#host.session = session;
+      this.#host.settings = session;
       const changes = await askForChanges();
       await this.#host.fetchNodes();
       this.#changes.set(changes.instance, changes);
     } catch (error) {
-      // Where the user is about to log in, that goes on.
-      if (isForbidden(error)) return this.#state.shown === "chosen" ? undefined : this.#change({ shown: "login", user: undefined }); // prettier-ignore
-      this.#report(text(`tab.trouble.${classifyError(error)}`));
+      if (isForbidden(error)) return this.#change({ shown: "login", user: undefined });
+      this.#report(troubleText(error));
       setTimeout(() => void this.#begin(), retryMs);
       return;
     }
