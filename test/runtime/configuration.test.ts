@@ -87,6 +87,33 @@ describe("the configuration of webhook triggers", () => {
     should(nodeRed().log.includes(token)).be.false();
   });
 
+  it("works in groups, in subflows, and once its flow is enabled", async () => {
+    const where = { name: "WHERE", type: "str" };
+    const flow = (disabled: boolean) => [
+      ...tab(
+        webhook("grouped", "/grouped", { g: "group" }),
+        { id: "group", type: "group", nodes: ["grouped"], x: 100, y: 300, w: 200, h: 80 },
+        { id: "instance", type: "subflow:subflow", env: [{ ...where, value: "/instance" }] },
+      ),
+      {
+        id: "subflow",
+        type: "subflow",
+        name: "Hook",
+        in: [],
+        out: [{ wires: [{ id: "inner", port: 0 }] }],
+        env: [{ ...where, value: "/default" }],
+      },
+      { ...webhook("inner", "${WHERE}"), z: "subflow", wires: [] },
+      { id: "off", type: "tab", label: "Off", disabled },
+      { ...webhook("sleeping", "/sleeping"), z: "off", wires: [] },
+    ];
+    await nodeRed().deploy(flow(true));
+    for (const path of ["/grouped", "/instance"]) (await post(path)).status.should.equal(200, path);
+    for (const path of ["/default", "/sleeping"]) (await post(path)).status.should.equal(404, path);
+    await nodeRed().deploy(flow(false));
+    (await post("/sleeping")).status.should.equal(200);
+  });
+
   for (const method of callerMethods) {
     it(`takes all callers from the environment of the process and of a subflow, with no other credential: ${method}`, async () => {
       const hook = (id: string, variable: string, more: Record<string, unknown> = {}) =>

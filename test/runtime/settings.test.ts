@@ -110,6 +110,7 @@ describe("settings from the environment", () => {
     const { json: settings } = await send(nodeRed().admin("/settings"), { method: "GET" });
     settings.should.have.properties({
       webhookTriggerBaseUrl: "https://hooks.example",
+      webhookTriggerRoots: { admin: "/", node: "/" },
       webhookTriggerDeliveries: { keep: 5, bodies: true },
       webhookTriggerGuaranteed: sqliteIsHere() ? "file" : "none",
     });
