@@ -55,13 +55,24 @@ describe("a delivery in the sidebar", () => {
   const setRoot = (node: string) => editor.set("webhookTriggerRoots", { admin: "/", node });
   const focused = () => editor.page.evaluate(() => document.activeElement?.textContent.trim() ?? "");
 
-  it("shows what came, from where, and what became of it", async () => {
-    const said = await textOf({ ...done, attempt: 3, replayOf: "earlier", replayedBy: "later" });
-    for (const part of ["/plain on Test", "POST /plain", "203.0.113.9", "GitHub", "push", "72d3162e-cc78-11e3", "0f3c1b2a", "earlier", "later", catalogText("tab.state.replayed")]) {
-      said.should.containEql(part);
+  it("shows what came, from where, and what became of it: fields, parameters, the answer, and each attempt with its time and error", async () => {
+    const attempts = [...failed.attempts, { at: at + 5000 }];
+    const shown = await open({ ...done, state: "running", attempt: 3, replayOf: "earlier", attempts });
+    const facts = await unfolded(shown, "facts");
+    for (const part of ["/plain on Test", "POST /plain", "203.0.113.9", "GitHub", "push", "72d3162e-cc78-11e3", "0f3c1b2a", "earlier"]) {
+      (await shown.innerText()).should.containEql(part);
     }
-    said.should.match(/\b12\s?ms\b/);
+    (await facts.innerText()).should.match(/\b12\s?ms\b/);
     (await editor.page.locator(".webhook-delivery-cause").count()).should.equal(0);
+    const headers = await (await unfolded(shown, "headers")).locator("tbody tr").allInnerTexts();
+    headers.map((row) => row.split(/\s*\t\s*/)).slice(-2).should.eql([["x-tag", "it's"], ["x-tag", "two"]]);
+    (await (await unfolded(shown, "query")).locator("tbody td").allInnerTexts()).should.eql(["2"]);
+    (await (await unfolded(shown, "answer")).innerText()).should.containEql("200").and.containEql("0f3c1b2a");
+    const [first, second] = await (await unfolded(shown, "attempts")).locator("li").allInnerTexts();
+    should(first).containEql("1.5").and.containEql("no <i>id</i>");
+    should(second).endWith(text("stillRunning"));
+    const replayed = await textOf({ ...done, replayedBy: "later" });
+    replayed.should.containEql("later").and.containEql(catalogText("tab.state.replayed"));
   });
 
   it("leads from a duplicate to the delivery that it repeats, or says that it is no longer kept", async () => {
@@ -97,42 +108,26 @@ describe("a delivery in the sidebar", () => {
     (await (await unfolded(shown, "body")).innerText()).should.containEql(text("bodyNotKept"));
   });
 
-  it("begins with what its flow has failed with, and what to do", async () => {
-    const causeOf = async (error: string) => {
-      const shown = await open({ ...failed, cause: { problem: null, reasons: [], looksLike: null, error } });
-      return shown.locator(".webhook-delivery-cause p").allInnerTexts();
-    };
-    (await causeOf("TypeError: no <b>id</b>")).should.eql(["TypeError: no <b>id</b>", `${catalogText("fix.flow")}.`]);
-    (await causeOf("interrupted")).should.eql([catalogText("store.interrupted"), `${catalogText("fix.flow")}.`]);
-    (await causeOf("HTTP 504")).should.eql([catalogText("refused.flowLate"), `${catalogText("fix.flowLate")}.`]);
-  });
-
-  it("begins with why it was filtered, in the editor's language, and may be replayed", async () => {
-    const why = { place: "json:total", operator: "above", value: "100", found: "20" } as const;
-    const saidOf = async (given: Partial<NonNullable<Detail["why"]>>) => {
-      const shown = await open({ ...done, state: "filtered", why: { ...why, ...given }, attempts: [] });
-      (await shown.getByRole("button", { name: text("replay"), exact: true }).count()).should.equal(1);
-      return shown.locator(".webhook-delivery-cause p").allInnerTexts();
-    };
-    const fix = `${catalogText("fix.filtered")}.`;
-    const condition = `json:total ${catalogText("filter.operators.above")} 100`;
-    (await saidOf({})).should.eql([catalogText("filter.why.condition", { condition, found: "20" }), fix]);
-    (await saidOf({ found: null })).should.eql([catalogText("filter.why.missing", { condition }), fix]);
+  it("begins with what its flow has failed with, or why it was filtered, and what to do, in the editor's language, and may be replayed", async () => {
+    const failure = (error: string): Detail => ({ ...failed, cause: { problem: null, reasons: [], looksLike: null, error } });
+    const above = { place: "json:total", operator: "above", value: "100" } as const;
     const listed = { place: "event", operator: "listed", value: "push" } as const;
-    (await saidOf({ ...listed, found: "star" })).should.eql([catalogText("filter.why.event", { event: "star" }), fix]);
-    (await saidOf({ ...listed, found: null })).should.eql([catalogText("filter.why.noEvent"), fix]);
-  });
-
-  it("lists its header fields, its parameters, the answer, and each attempt with its time and error", async () => {
-    const [ended] = failed.attempts;
-    const shown = await open({ ...done, state: "running", attempts: [...(ended ? [ended] : []), { at: at + 5000 }] });
-    const headers = await (await unfolded(shown, "headers")).locator("tbody tr").allInnerTexts();
-    headers.map((row) => row.split(/\s*\t\s*/)).slice(-2).should.eql([["x-tag", "it's"], ["x-tag", "two"]]);
-    (await (await unfolded(shown, "query")).locator("tbody td").allInnerTexts()).should.eql(["2"]);
-    (await (await unfolded(shown, "answer")).innerText()).should.containEql("200").and.containEql("0f3c1b2a");
-    const attempts = await (await unfolded(shown, "attempts")).locator("li").allInnerTexts();
-    should(attempts[0]).containEql("1.5").and.containEql("no <i>id</i>");
-    should(attempts[1]).endWith(text("stillRunning"));
+    const filtered = (why: Detail["why"]): Detail => ({ ...done, state: "filtered", why, attempts: [] });
+    const condition = `json:total ${catalogText("filter.operators.above")} 100`;
+    const why = (key: string, values: Record<string, string> = {}) => catalogText(`filter.why.${key}`, values);
+    for (const [delivery, said, fix] of [
+      [failure("TypeError: no <b>id</b>"), "TypeError: no <b>id</b>", "flow"],
+      [failure("interrupted"), catalogText("store.interrupted"), "flow"],
+      [failure("HTTP 504"), catalogText("refused.flowLate"), "flowLate"],
+      [filtered({ ...above, found: "20" }), why("condition", { condition, found: "20" }), "filtered"],
+      [filtered({ ...above, found: null }), why("missing", { condition }), "filtered"],
+      [filtered({ ...listed, found: "star" }), why("event", { event: "star" }), "filtered"],
+      [filtered({ ...listed, found: null }), why("noEvent"), "filtered"],
+    ] as const) {
+      const shown = await open(delivery);
+      (await shown.locator(".webhook-delivery-cause p").allInnerTexts()).should.eql([said, `${catalogText(`fix.${fix}`)}.`]);
+      (await shown.getByRole("button", { name: text("replay"), exact: true }).count()).should.equal(1);
+    }
   });
 
   it("says that it is no longer kept, or that the user may not see it", async () => {
@@ -173,13 +168,10 @@ describe("a delivery in the sidebar", () => {
     (await editor.clipboard()).should.equal(done.body.data);
   });
 
-  for (const data of ['{"hasOwnProperty":1}', '{"a":{"__enc__":true,"type":"undefined"}}', "<b>no JSON</b>", '{"id":12345678901234567890}']) {
-    it(`shows a body as its text where the debug sidebar would show something else: ${data}`, async () => {
+  it("shows a body as its text where the debug sidebar would show something else, and says that it is cut, or empty", async () => {
+    for (const data of ['{"hasOwnProperty":1}', '{"a":{"__enc__":true,"type":"undefined"}}', "<b>no JSON</b>", '{"id":12345678901234567890}']) {
       (await (await bodyOf(data)).locator("pre").innerText()).should.equal(data);
-    });
-  }
-
-  it("says that a body is cut, or empty", async () => {
+    }
     const cut = await bodyOf("x", { body: { ...done.body, truncated: true } });
     (await cut.innerText()).should.containEql(text("bodyTruncated"));
     (await (await bodyOf("", { size: 0 })).innerText()).should.containEql(text("bodyEmpty"));
@@ -319,17 +311,13 @@ describe("a delivery in the sidebar", () => {
       return nodeRed.message(json.id);
     };
 
-    it("is the same request, with a placeholder for the token", async () => {
+    it("is the same request, with a placeholder for the token and the root of HTTP nodes once in its path", async () => {
       const line = await copied(done);
       await result(editor.page.locator(".webhook-delivery"), text("curlToken", { placeholder }));
       line.should.containEql(`Authorization: Bearer ${placeholder}`).and.not.match(/content-length|host:|•/i);
       const { payload, req } = await pasted(line);
       should(payload).eql(JSON.parse(done.body.data));
-      should(req.query).eql({ page: "2" });
-      should(req.headers).containEql({ "content-type": "application/json", "x-github-event": "push" });
-    });
-
-    it("has the root of HTTP nodes once in its path", async () => {
+      should(req).containDeep({ query: { page: "2" }, headers: { "content-type": "application/json", "x-github-event": "push" } });
       await setRoot("/hooks/");
       const astray = await copied({ ...refused, path: "/hooks/plan", cause });
       const met = await copied(done);
@@ -345,13 +333,10 @@ describe("a delivery in the sidebar", () => {
       }
     });
 
-    it("is JSON where the body is kept as that, whatever was sent", async () => {
-      const headers = { "Content-Type": "application/x-www-form-urlencoded" };
-      const line = await copied({ ...done, headers, isJson: true, body: { ...done.body, data: '"a=1"' } });
-      should((await pasted(line)).payload).equal("a=1");
-    });
-
-    it("has the bytes of a body that is no text, and the token in the query where it goes there", async () => {
+    it("has the body as it is kept: JSON, whatever was sent, or bytes; and the token in the query where it goes there", async () => {
+      const form = { "Content-Type": "application/x-www-form-urlencoded" };
+      const kept = await copied({ ...done, headers: form, isJson: true, body: { ...done.body, data: '"a=1"' } });
+      should((await pasted(kept)).payload).equal("a=1");
       const headers = { "content-type": "application/octet-stream" };
       const line = await copied({ ...failed, node: "query", path: "/query", headers });
       const { payload } = await pasted(line, encodeURIComponent(token));
@@ -371,26 +356,6 @@ describe("a delivery in the sidebar", () => {
       comment.should.equal(`# ${text("curlSigned", { placeholder: signature })}`);
       command.should.containEql(`-H 'X-Hub-Signature-256: sha256=${signature}'`);
     });
-  });
-
-  it("gives its body to the test request of its node, until the user takes it back", async () => {
-    const sent: unknown[] = [];
-    await editor.page.route("**/webhook-trigger/*/test", (route) => {
-      sent.push(route.request().postDataJSON());
-      return route.fulfill({ json: { outcome: "accepted" } });
-    });
-    await press(await open(done), "useInTest");
-    await editor.editAsItIs("other");
-    (await editor.part("usual-body").isVisible()).should.be.false();
-    await editor.cancel();
-    await editor.editAsItIs("plain");
-    (await editor.part("send-hint").innerText()).should.startWith(text("testBody", { time: "" }).replace(".", ""));
-    await editor.sendTest();
-    await editor.part("usual-body").click();
-    (await editor.part("send-hint").innerText()).should.equal(catalogText("testRequest.hint"));
-    (await editor.focus()).should.equal("webhook-trigger-send");
-    await editor.sendTest();
-    sent.should.eql([{ delivery: done.id }, {}]);
   });
 
   it("leads to its page, which does not replace the editor, to its node, and to the list of that node or caller alone", async () => {
@@ -443,7 +408,7 @@ describe("a delivery in the sidebar", () => {
       await dialog().waitFor();
     };
 
-    it("is replayed only after a question, which names the nodes, how many go to each, and how many are left out", async () => {
+    it("is replayed only after a question, which names nodes and numbers, once and in the order of arrival, and the sum says what failed and why", async () => {
       await ask(chosen);
       (await heading()).should.equal(text("several.ask", { count: "11" }));
       const asked = await dialog().innerText();
@@ -454,11 +419,8 @@ describe("a delivery in the sidebar", () => {
       await dialog().waitFor({ state: "detached" });
       runtime.replayed.should.eql([]);
       (await focused()).should.equal(catalogText("tab.replay", { count: "11" }));
-    });
-
-    it("is replayed once and in the order of arrival, and the sum says what failed and why", async () => {
       runtime.failing.set("plain3", 409).set("orders1", 404).set("orders2", 404);
-      await ask(chosen);
+      await editor.page.keyboard.press("Enter");
       await press(dialog(), "replay");
       await closable();
       (await heading()).should.equal(text("several.sum", { count: "8" }));
