@@ -1,6 +1,6 @@
 // Replies of the node itself.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Redactor } from "../auth/redactor";
 import type { Sender } from "../auth/senders/sender";
 import type { ReplyByFlow, ReplyNow } from "../config/parse";
@@ -32,11 +32,12 @@ const ignore = () => undefined;
 export function sendReply(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Reply): void {
   // A middleware that ends a response twice must not end the process.
   response.on("error", ignore);
+  const fields: OutgoingHttpHeaders = { ...headers, "Cache-Control": "no-store" };
   // RFC 9110 §8.6: a reply of status 204 has no length.
-  const length = status === 204 ? {} : { "Content-Length": Buffer.byteLength(body) };
+  if (status !== 204) fields["Content-Length"] = Buffer.byteLength(body);
   const isLast = leavesMuch(request);
-  const connection = isLast ? { Connection: "close" } : {};
-  response.writeHead(status, { ...headers, ...length, "Cache-Control": "no-store", ...connection });
+  if (isLast) fields.Connection = "close";
+  response.writeHead(status, fields);
   const content = body.length === 0 ? undefined : body;
   if (request.complete || (response.shouldKeepAlive && !isLast) || !response.socket) {
     response.end(content);

@@ -45,10 +45,9 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     const arrived = arrive(nodes, request, response, target);
     const front = deployGate.isClosed ? undefined : findPlainFront(arrived, endpoint, options);
     if (front) {
-      const handle = () => void handleRequest(arrived, endpoint, options);
       // A handshake by OPTIONS looks like a preflight request (Fetch §4.8).
-      if (!front.adminCors || method === "OPTIONS") return handle();
-      return void front.adminCors(request, response, handle);
+      if (!front.adminCors || method === "OPTIONS") return void handleRequest(arrived, endpoint, options);
+      return void front.adminCors(request, response, () => void handleRequest(arrived, endpoint, options));
     }
     const isShadowed = rule.isShadowed(endpoint, target.path, method);
     // One of many requests that the path matches: it is the other node's, whatever is being deployed.

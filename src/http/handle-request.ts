@@ -152,38 +152,38 @@ async function accept(
   if (current instanceof Problem) return current;
   const { caller, isTest } = authenticated;
   if (caller !== undefined && !isTest) endpoint.outcomes.emit("called", { node: endpoint.node.id, caller });
-  const decoded = await decode(arrived, received, authenticated);
-  if (decoded instanceof Problem) return decoded;
+  const body = takeBody(arrived, received);
+  // Most are not packed, and need no wait.
+  const content = body.content ?? (await body.decode(endpoint.maxBodyBytes));
+  if (content instanceof Problem) return content;
+  const sent = { content, bytes: body.parsed ? undefined : body.bytes, isTest: isTest === true };
+  const decoded: Decoded = { arrived, endpoint, authenticated, body, sent };
+  if (!received.hasBytes && needsBytes(decoded)) throw new ReasonError("bytesGone");
   reportSubscriptions(decoded);
   const told = readTold(decoded);
   const passed = filter(decoded, told.events);
   if ("why" in passed) return replyToFiltered(decoded, told, passed.why);
-  const id = decoded.endpoint.newId();
-  const found = await findDuplicate(decoded, id, told.key);
+  const id = endpoint.newId();
+  const { duplicates } = endpoint;
+  // Test requests are all alike.
+  const found = duplicates && !isTest ? await findDuplicate(decoded, duplicates, id, told.key) : undefined;
   if (found instanceof Problem) return hasGone(arrived) ? undefined : found;
-  return deliver(decoded, { id, event: passed.event, senderId: told.id, found }, services);
+  return await deliver(decoded, { id, event: passed.event, senderId: told.id, found }, services);
 }
 
-/** The fourth stage: what was verified is what the flow gets. */
-async function decode(arrived: Arrived, received: Received, authenticated: Authenticated): Promise<Decoded | Problem> {
+/** The body as middleware in front has left it. */
+function takeBody(arrived: Arrived, { body }: Received): DecodedBody {
   const { request } = arrived;
-  const { endpoint, hasBytes, body: read = new DecodedBody({ request }, Buffer.alloc(0)) } = received;
   const parsed = takeChangedBody(arrived);
-  const body = parsed ? new DecodedBody({ request, parsed }, read.bytes) : read;
-  const content = await body.decode(endpoint.maxBodyBytes);
-  if (content instanceof Problem) return content;
-  const isTest = authenticated.isTest === true;
+  if (body && !parsed) return body;
+  return new DecodedBody({ request, parsed }, body?.bytes ?? Buffer.alloc(0));
+}
+
+/** Whether a value that another parser has left is not enough. */
+function needsBytes({ endpoint: { config, guaranteed, duplicates }, body, sent }: Decoded): boolean {
   // Uploaded files that another parser has read cannot be stored.
-  const hasFiles = endpoint.guaranteed !== undefined && body.parsed?.files !== undefined;
-  const needsBytes = endpoint.config.rawBody || hasFiles || (!isTest && endpoint.duplicates?.needsBytes === true);
-  if (needsBytes && !hasBytes) throw new ReasonError("bytesGone");
-  return {
-    arrived,
-    endpoint,
-    authenticated,
-    body,
-    sent: { content, bytes: body.parsed ? undefined : body.bytes, isTest },
-  };
+  const hasFiles = guaranteed !== undefined && body.parsed?.files !== undefined;
+  return config.rawBody || hasFiles || (!sent.isTest && duplicates?.needsBytes === true);
 }
 
 /**
@@ -229,17 +229,16 @@ function filter(
   return filterRequest(config, { events, head, ...describeBody(content, head, config) }, authenticator.redactor);
 }
 
-/** @returns nothing where duplicates are not ignored, or the request has no key */
-async function findDuplicate(
-  { arrived, endpoint, authenticated: { caller }, body, sent }: Decoded,
+/** @returns nothing where the request has no key */
+function findDuplicate(
+  { arrived, endpoint, authenticated: { caller }, body }: Decoded,
+  duplicates: DuplicateGuard,
   id: string,
   key: string | undefined,
 ): ReturnType<DuplicateGuard["judge"]> {
-  // Test requests are all alike.
-  if (!endpoint.duplicates || sent.isTest) return undefined;
   const { ip, head, path, response } = arrived;
   const params = endpoint.hasParameters ? readParameters(endpoint.config.path, path) : undefined;
-  return endpoint.duplicates.judge({ network: findNetwork(ip), head, body, id: key, params, caller }, id, response);
+  return duplicates.judge({ network: findNetwork(ip), head, body, id: key, params, caller }, id, response);
 }
 
 /** Whether the sender has gone; it will try again. */
@@ -258,15 +257,21 @@ interface Decision {
 
 /** Starts the flow, or replies as to the first delivery. Where the flow does not start, the reserved key is free again. */
 async function deliver(decoded: Decoded, decision: Decision, services: Services): Promise<Problem | undefined> {
+  const { arrived, endpoint, authenticated } = decoded;
   const { found } = decision;
+  const { deployGate } = services;
   let hasStarted = false;
   try {
     // The sender will try again.
-    if (hasGone(decoded.arrived)) return undefined;
+    if (hasGone(arrived)) return undefined;
     const accepted = describeAccepted(decoded, decision);
-    hideCredential(decoded.arrived, decoded.endpoint);
+    hideCredential(arrived, endpoint);
     if (found?.isFirst === false) return replyToDuplicate(accepted, found);
-    if (decoded.arrived.response.headersSent) throw new ReasonError("answered");
+    if (arrived.response.headersSent) throw new ReasonError("answered");
+    // It may have waited while it was unpacked, or as a duplicate.
+    if (deployGate.isClosed && !(await deployGate.wait(arrived.response))) return problems.deploying;
+    const current = findAdmitting(endpoint, authenticated, services);
+    if (current instanceof Problem) return current;
     const problem = await startFlow(accepted, services);
     hasStarted = problem === undefined;
     return problem;
@@ -318,13 +323,8 @@ function describeWebhook(
 }
 
 /** Starts the flow, or has the queue start it, and replies, or has the flow reply. */
-async function startFlow(accepted: Accepted, services: Services): Promise<Problem | undefined> {
+function startFlow(accepted: Accepted, services: Services): Promise<Problem | undefined> {
   const { config, guaranteed } = accepted.endpoint;
-  // It may have waited while it was unpacked, or as a duplicate.
-  const { deployGate } = services;
-  if (deployGate.isClosed && !(await deployGate.wait(accepted.arrived.response))) return problems.deploying;
-  const current = findAdmitting(accepted.endpoint, accepted.authenticated, services);
-  if (current instanceof Problem) return current;
   if (config.reply.by === "flow") return startForReply(accepted, config.reply.timeoutMs, services);
   return guaranteed ? store(accepted, guaranteed) : start(accepted, services);
 }

@@ -155,8 +155,9 @@ export function judge(arrived: Arrived, endpoint: Endpoint): Judged {
   const { request, ip, shared } = arrived;
   if (shared.judged?.endpoint === endpoint) return shared.judged;
   shared.caller = undefined;
-  const check = () => authenticate(arrived, endpoint);
-  const result = endpoint.judgeHead ? endpoint.judgeHead(request, ip, check) : check();
+  const result = endpoint.judgeHead
+    ? endpoint.judgeHead(request, ip, () => authenticate(arrived, endpoint))
+    : authenticate(arrived, endpoint);
   return (shared.judged = { endpoint, result });
 }
 

@@ -81,7 +81,7 @@ function withoutField(headers: IncomingMessage["headers"], place: CredentialPlac
 /** Redacts the segments of a path: those of parameters may be a secret. */
 function redactPath(path: string, redactor: CredentialPlace["redactor"]): string {
   const redactSegment = (segment: string) => {
-    const text = unescape(segment);
+    const text = segment.includes("%") ? unescape(segment) : segment;
     return redactor.contains(text) ? encodeURIComponent(redactor.redact(text)) : segment;
   };
   return path.split("/").map(redactSegment).join("/");
