@@ -12,7 +12,12 @@ export interface CredentialPlace {
   /** The query parameter of the credential, if it is there. */
   readonly parameter: string | undefined;
   /** Redacts the secrets of the endpoint. */
-  readonly redactor: { contains(text: string): boolean; redact(text: string): string };
+  readonly redactor: {
+    /** Shorter texts (in characters) contain no secret. */
+    readonly shortest: number;
+    contains(text: string): boolean;
+    redact(text: string): string;
+  };
 }
 
 /** With the properties that Express adds. */
@@ -80,6 +85,7 @@ function withoutField(headers: IncomingMessage["headers"], place: CredentialPlac
 
 /** Redacts the segments of a path: those of parameters may be a secret. */
 function redactPath(path: string, redactor: CredentialPlace["redactor"]): string {
+  if (path.length < redactor.shortest) return path;
   const redactSegment = (segment: string) => {
     const text = segment.includes("%") ? unescape(segment) : segment;
     return redactor.contains(text) ? encodeURIComponent(redactor.redact(text)) : segment;
