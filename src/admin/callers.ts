@@ -3,7 +3,6 @@
 import type { NodeAPI } from "node-red";
 import { digest, makeToken } from "../auth/digest";
 import { type Caller, hasTwice, isCallerName, maxCallers } from "../config/callers";
-import { listCallers } from "../config/parse";
 import { isObject } from "../config/values";
 import type { Observers } from "./observers";
 import { addRoute, BadRequest, notFound } from "./routes";
@@ -21,7 +20,7 @@ export function serveCallers(RED: NodeAPI, { nodes, uses }: Observers): void {
     await uses.refresh(id);
     const used = uses.of(id);
     const { redactor } = running.authenticator;
-    const callers = listCallers(running.config.access).map(({ name }) => {
+    const callers = running.config.access.callers.map(({ name }) => {
       return { name: redactor.redact(name), lastUsedAt: used.get(name)?.lastUsedAt ?? null };
     });
     return { body: { callers } };

@@ -3,7 +3,6 @@
 import type { Node, NodeAPI } from "node-red";
 import { isLoopback } from "../auth/limits";
 import type { Credential, Explanation } from "../auth/authenticator";
-import { hasTwoCredentials } from "../config/parse";
 import type { Breach } from "../config/fields";
 import { maxEventLength } from "../deliveries/delivery";
 import type { Load } from "../deliveries/queue";
@@ -191,7 +190,7 @@ export class NodeHealth {
   }
 
   get report(): NodeReport {
-    const hasTwo = this.running !== undefined && hasTwoCredentials(this.running.config.access);
+    const hasTwo = Boolean(this.running?.config.access.second);
     return {
       ...this.totals,
       withoutKey: this.#withoutKey,

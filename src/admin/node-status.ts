@@ -3,7 +3,6 @@
 import type { NodeAPI, NodeStatus } from "node-red";
 import type { StoreTrouble } from "../deliveries/queue";
 import type { Translate } from "./summary";
-import { hasTwoCredentials } from "../config/parse";
 import type { Endpoint } from "../flow/endpoint";
 import type { Outcomes } from "../flow/outcomes";
 import type { Inactivity } from "./inactivity";
@@ -103,7 +102,7 @@ function describeStatus(shown: ShownStatus, translate: Translate): NodeStatus {
   }
   if (health.isGuarded) return { fill: "red", shape: "ring", text: translate("status.guarded", { path }) };
   // The sender brings the secret.
-  if (access.method === "signature" && access.secret === "" && access.settings.arm === true) {
+  if (access.method === "signature" && access.first === "" && access.settings.arm === true) {
     const text = translate(health.secret === undefined ? "status.armed" : "status.secretBrought", { path });
     return { fill: "yellow", shape: health.secret === undefined ? "ring" : "dot", text };
   }
@@ -133,7 +132,7 @@ function describeCounts({ open: { config }, health }: ShownStatus, translate: Tr
   const parts = numbers
     .filter((name) => values[name] > 0)
     .map((name) => translate(`status.${name}`, { [name]: values[name] }));
-  if (hasTwoCredentials(config.access)) parts.push(translate("status.lastUsed", describeUse(health)));
+  if (config.access.second) parts.push(translate("status.lastUsed", describeUse(health)));
   const key = refused > 0 ? "status.openRefusing" : "status.open";
   return [translate(key, { path: config.path, accepted, refused }), ...parts].join(", ");
 }

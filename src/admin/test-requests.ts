@@ -9,8 +9,8 @@ import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
 import type { Authenticator } from "../auth/authenticator";
 import { toReason } from "../auth/diagnosis";
-import { type OutgoingRequest, readOutgoing, setValue, toHead } from "../auth/outgoing";
-import { handshakeMark, messageField, present, testField } from "../auth/present";
+import { type OutgoingRequest, presentToken, readOutgoing, setValue, toHead } from "../auth/outgoing";
+import { handshakeMark, messageField, testField } from "../auth/present";
 import { readSenderDelivery } from "../auth/request-values";
 import { isSenderId, senders } from "../auth/senders/table";
 import type { TestCredential, TestCredentials } from "../auth/test-credentials";
@@ -114,9 +114,8 @@ function findLeft(
 
 /** With the test credential in the place of the token, or in a header field of its own. */
 function addToken(request: OutgoingRequest, { access }: WebhookConfig, token: string): OutgoingRequest {
-  if (access.method !== "header" && access.method !== "query") return setValue(request, `header:${testField}`, token);
-  const [value = token] = Object.values(present(access, token).headers);
-  return setValue(request, `${access.method}:${access.name}`, value);
+  if (access.method === "header" || access.method === "query") return presentToken(request, access, token);
+  return setValue(request, `header:${testField}`, token);
 }
 
 /** A reply as it came. */
@@ -296,10 +295,10 @@ export interface PreparedRequest extends Pick<OutgoingRequest, "method" | "heade
 
 /** Not what has the secret itself in it. */
 function describePrepared(authenticator: Authenticator, signed: OutgoingRequest | undefined): TestResult {
-  if (!signed || authenticator.sendsSecret) return { outcome: "prepared", signed: false };
+  const { validFor } = authenticator;
+  if (!signed || validFor === undefined) return { outcome: "prepared", signed: false };
   const { method, search: query, headers, body } = signed;
   const encoding = isUtf8(body) ? "utf8" : "base64";
-  const { validFor } = authenticator;
   const request = { method, query, headers, body: body.toString(encoding), encoding, validFor } as const;
   return { outcome: "prepared", signed: true, request };
 }

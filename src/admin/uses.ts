@@ -5,7 +5,7 @@ import type { NodeAPI } from "node-red";
 import { join } from "node:path";
 import { KeptFile } from "../auth/kept-file";
 import { getSettings } from "../config/node-red";
-import { listCallers, type WebhookConfig } from "../config/parse";
+import type { WebhookConfig } from "../config/parse";
 import { getErrorMessage, isObject, tryParseJson } from "../config/values";
 import type { SharedUses } from "../deliveries/queue";
 import { listSavedNodes } from "../flow/node-red-internals";
@@ -69,7 +69,7 @@ export class Uses {
   ): void {
     const known = this.#kept.get(node) ?? [...this.of(node).values()];
     const keys = new Map<string | undefined, string>(alertWhenSilent > 0 ? [[undefined, ownKey]] : []);
-    for (const { name, digest } of listCallers(access)) keys.set(name, digest.slice(0, keyLength));
+    for (const { name, digest } of access.callers) keys.set(name, digest.slice(0, keyLength));
     if (keys.size === 0 && known.length === 0) return;
     const earlier = new Map(known.map((use) => [use.key, use]));
     const since = Date.now();

@@ -4,45 +4,24 @@ import type { DecodedBody } from "../request/decode";
 import type { RequestHead } from "../request/head";
 import { Problem, type Reason } from "../request/problem";
 import type { CredentialPlace } from "../request/request-info";
-import { noCallers } from "./caller-tokens";
 import type { OutgoingRequest } from "./outgoing";
-import { testField } from "./present";
-import { Redactor } from "./redactor";
+import type { Redactor } from "./redactor";
 import type { Scheme, Source } from "./senders/sender";
 import type { SenderId } from "./senders/table";
-import type { NodeTestCredentials } from "./test-credentials";
-
-type Facts = Pick<Authenticator, "missing"> &
-  Partial<Pick<Authenticator, "handshakeMethods" | "scheme" | "fields" | "hidden" | "parameter">>;
 
 /** Checks the requests of an endpoint; prepared, so that a request costs little. */
-export abstract class Authenticator implements CredentialPlace {
+export interface Authenticator extends CredentialPlace {
+  /** The problem of a request without a credential. */
+  readonly missing: Problem;
   /** The methods besides POST that handshakes use. */
   readonly handshakeMethods: readonly string[];
   /** Missing where the sender uses a token. */
-  readonly scheme: Scheme | undefined;
-  /** The problem of a request without a credential. */
-  readonly missing: Problem;
+  readonly scheme?: Scheme;
   /** The header fields of the credential, in lower case. */
   readonly fields: readonly string[];
-  readonly hidden: readonly string[];
-  readonly parameter: string | undefined;
-  /** Redacts the credentials of the endpoint. */
   readonly redactor: Redactor;
-  protected readonly testCredentials: NodeTestCredentials;
-
-  /** @param secrets without meaning where they are empty */
-  constructor(facts: Facts, secrets: readonly string[], testCredentials: NodeTestCredentials, callers = noCallers) {
-    const { missing, handshakeMethods = [], scheme, fields = [], hidden = [testField], parameter } = facts;
-    this.missing = missing;
-    this.handshakeMethods = handshakeMethods;
-    this.scheme = scheme;
-    this.fields = fields;
-    this.hidden = hidden;
-    this.parameter = parameter;
-    this.redactor = new Redactor(secrets, testCredentials, callers);
-    this.testCredentials = testCredentials;
-  }
+  /** How long what `sign` gives is valid, in seconds: `null` for good; missing where that is the secret itself. */
+  readonly validFor?: number | null;
 
   /**
    * Checks the head of a request.
@@ -50,35 +29,21 @@ export abstract class Authenticator implements CredentialPlace {
    * @param at when it arrived, in ms since the epoch
    * @param ip of the sender
    */
-  abstract checkHead(head: RequestHead, at: number, ip?: string): AuthResult;
+  checkHead(head: RequestHead, at: number, ip?: string): AuthResult;
+
+  /** Whether a request that has its sender's credential, or needs none, says that it is a test. */
+  isSignedTest(head: RequestHead): boolean;
 
   /**
    * Gives a request what its sender gives it: the first credential, and what is signed with it.
    *
-   * @param _at when it is sent, in ms since the epoch
+   * @param at when it is sent, in ms since the epoch
    * @returns nothing where only the sender has the key; the reason where the request lacks what the sender signs
    */
-  sign(_request: OutgoingRequest, _at: number): Signing | Promise<Signing> {
-    return undefined;
-  }
-
-  /** Whether it gives the secret itself. */
-  get sendsSecret(): boolean {
-    return this.scheme === undefined || this.scheme.alg === "token";
-  }
-
-  /** How long what it gives is valid, in seconds; `null` for good. */
-  get validFor(): number | null {
-    return this.scheme?.ts?.tolerance ?? null;
-  }
-
-  /** Whether a request that has its sender's credential, or needs none, says that it is a test. */
-  isSignedTest(head: RequestHead): boolean {
-    return this.testCredentials.isSignedTest(head);
-  }
+  sign(request: OutgoingRequest, at: number): Signing | Promise<Signing>;
 
   /** Explains a refusal to the operator. Takes as long as some forty verifications; size and rate are bounded where it is used. */
-  abstract explain(refused: RefusedRequestFacts): Explanation;
+  explain(refused: RefusedRequestFacts): Explanation;
 }
 
 type Signing = OutgoingRequest | RefusalReason | undefined;
@@ -187,3 +152,6 @@ export interface Explanation {
   /** The sender that it seems to be from. */
   looksLike?: SenderId;
 }
+
+/** Of a caller whose token was right until a deploy. */
+export const callerRemoved: Explanation = { reasons: [{ key: "callerUnknown", values: {} }] };

@@ -2,94 +2,78 @@
 
 import type { BasicAccess } from "../config/parse";
 import { problems, type Reason } from "../request/problem";
+import { fieldValues } from "../request/head";
 import {
   type Authenticated,
-  Authenticator,
-  type AuthResult,
+  type Authenticator,
   byCaller,
   byFirst,
   bySecond,
   byTest,
-  type Explanation,
-  type RefusedRequestFacts,
+  callerRemoved,
 } from "./authenticator";
 import { CallerTokens } from "./caller-tokens";
 import { digest, digestOfPresented, isSame } from "./digest";
-import { type OutgoingRequest, setValue } from "./outgoing";
+import { setValue } from "./outgoing";
 import { testField } from "./present";
-import { fieldValues, type RequestHead } from "../request/head";
+import { Redactor } from "./redactor";
 import type { NodeTestCredentials } from "./test-credentials";
 
-export class BasicAuthenticator extends Authenticator {
-  readonly #user: string;
-  /** User and password, encoded. */
-  readonly #pair: string;
-  readonly #first: Buffer | undefined;
-  readonly #second: Buffer | undefined;
-  readonly #callers: CallerTokens;
+export function createBasicAuthenticator(access: BasicAccess, testCredentials: NodeTestCredentials): Authenticator {
+  const { user, first, second = "" } = access;
+  const callers = new CallerTokens(access.callers);
+  const passwords = [first, second].filter((password) => password !== "");
+  const encoded = passwords.map((password) => encode(`${user}:${password}`));
+  // The digest of both does not reveal which of them is wrong.
+  const [byOne, byOther] = [first, second].map((password) =>
+    password === "" ? undefined : digest(`${user}:${password}`),
+  );
 
-  constructor({ user, password, secondPassword, callers }: BasicAccess, testCredentials: NodeTestCredentials) {
-    const fields = ["authorization"];
-    const pairs = [password, secondPassword].filter(Boolean).map((each) => encode(`${user}:${each}`));
-    const facts = { missing: problems.passwordMissing, fields, hidden: [...fields, testField] };
-    const callerTokens = new CallerTokens(callers);
-    super(facts, [password, secondPassword, ...pairs], testCredentials, callerTokens);
-    this.#callers = callerTokens;
-    this.#user = user;
-    this.#pair = encode(`${user}:${password}`);
-    // The digest of both does not reveal which of them is wrong.
-    this.#first = password === "" ? undefined : digest(`${user}:${password}`);
-    this.#second = secondPassword === "" ? undefined : digest(`${user}:${secondPassword}`);
-  }
-
-  checkHead(head: RequestHead): AuthResult {
-    const { rawHeaders } = head;
-    if (this.testCredentials.isTest(head)) return byTest;
-    const [presented, ...repeated] = fieldValues(rawHeaders, "authorization");
-    if (presented === undefined) return problems.passwordMissing;
-    if (repeated.length > 0) return problems.passwordInvalid;
-    return this.#authenticate(decodeBasic(presented)) ?? problems.passwordInvalid;
-  }
-
-  #authenticate(pair: string | undefined): Authenticated | undefined {
+  const authenticate = (pair: string | undefined): Authenticated | undefined => {
     if (pair === undefined) return undefined;
     const presented = digestOfPresented(pair);
-    if (this.#first && isSame(presented, this.#first)) return byFirst;
-    return this.#second && isSame(presented, this.#second) ? bySecond : this.#findCaller(pair);
-  }
-
-  /** The name of a caller may have colons in it, its token has none. */
-  #findCaller(pair: string): Authenticated | undefined {
+    if (byOne && isSame(presented, byOne)) return byFirst;
+    if (byOther && isSame(presented, byOther)) return bySecond;
+    // The name of a caller may have colons in it, its token has none.
     const [name, token] = splitPair(pair, pair.lastIndexOf(":"));
-    return this.#callers.find(token) === name ? byCaller(name) : undefined;
-  }
+    return callers.find(token) === name ? byCaller(name) : undefined;
+  };
 
-  override sign(request: OutgoingRequest): OutgoingRequest | undefined {
-    if (this.#first === undefined) return undefined;
-    return setValue(request, "header:Authorization", `Basic ${this.#pair}`);
-  }
-
-  explain({ head, caller }: RefusedRequestFacts): Explanation {
-    // Its token was right until a deploy.
-    if (caller !== undefined) return { reasons: [{ key: "callerUnknown", values: {} }] };
-    const [presented, ...repeated] = fieldValues(head.rawHeaders, "authorization");
-    if (presented === undefined || repeated.length > 0) return { reasons: [] };
-    return { reasons: [this.#explain(presented)] };
-  }
-
-  #explain(presented: string): Reason {
+  const findReason = (presented: string): Reason["key"] => {
     const pair = decodeBasic(presented);
-    if (pair === undefined) {
-      return { key: /^bearer /i.test(presented) ? "basic.bearer" : "basic.malformed", values: {} };
-    }
-    const [user, password] = splitPair(pair, pair.indexOf(":"));
+    if (pair === undefined) return /^bearer /i.test(presented) ? "basic.bearer" : "basic.malformed";
+    const [given, password] = splitPair(pair, pair.indexOf(":"));
     const [name, token] = splitPair(pair, pair.lastIndexOf(":"));
-    const trimmed = this.#authenticate(`${user}:${password.trim()}`) ?? this.#authenticate(`${name}:${token.trim()}`);
-    if (trimmed) return { key: "basic.blank", values: {} };
-    if (this.#first && user === this.#user) return { key: "basic.password", values: {} };
-    if (this.#callers.find(token.trim()) !== undefined) return { key: "basic.callerName", values: {} };
-    return { key: this.#callers.size === 0 ? "basic.user" : "callerUnknown", values: {} };
-  }
+    if (authenticate(`${given}:${password.trim()}`) ?? authenticate(`${name}:${token.trim()}`)) return "basic.blank";
+    if (first !== "" && given === user) return "basic.password";
+    if (callers.find(token.trim()) !== undefined) return "basic.callerName";
+    return callers.size === 0 ? "basic.user" : "callerUnknown";
+  };
+
+  return {
+    missing: problems.passwordMissing,
+    handshakeMethods: [],
+    fields: ["authorization"],
+    hidden: ["authorization", testField],
+    parameter: undefined,
+    redactor: new Redactor([first, second, ...encoded], testCredentials, callers),
+    checkHead(head) {
+      if (testCredentials.isTest(head)) return byTest;
+      const [presented, ...repeated] = fieldValues(head.rawHeaders, "authorization");
+      if (presented === undefined) return problems.passwordMissing;
+      if (repeated.length > 0) return problems.passwordInvalid;
+      return authenticate(decodeBasic(presented)) ?? problems.passwordInvalid;
+    },
+    isSignedTest: (head) => testCredentials.isSignedTest(head),
+    sign: (request) =>
+      first === "" ? undefined : setValue(request, "header:Authorization", `Basic ${encode(`${user}:${first}`)}`),
+    explain({ head, caller }) {
+      if (caller !== undefined) return callerRemoved;
+      const [presented, ...repeated] = fieldValues(head.rawHeaders, "authorization");
+      if (presented === undefined || repeated.length > 0) return { reasons: [] };
+      return { reasons: [{ key: findReason(presented), values: {} }] };
+    },
+  };
 }
 
 function splitPair(pair: string, colon: number): [name: string, password: string] {

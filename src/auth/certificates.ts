@@ -9,113 +9,106 @@ import { fieldValues, type RequestHead } from "../request/head";
 import { readJson } from "../request/json";
 import { Problem, problems, type Reason } from "../request/problem";
 import {
-  Authenticator,
-  type AuthResult,
+  type Authenticator,
   type BodyVerdict,
   byFirst,
   byTest,
-  type Explanation,
   type RefusalReason,
   type RefusedRequestFacts,
 } from "./authenticator";
 import { recogniseOther, toReason } from "./diagnosis";
 import { FetchError, type KeptPublications } from "./published";
+import { testField } from "./present";
+import { Redactor } from "./redactor";
 import type { Scheme, Source } from "./senders/sender";
 import { type SenderId, shortName } from "./senders/table";
 import { decodeSignature } from "./signature/algorithms";
 import { judgeTime } from "./signature/time";
 import type { NodeTestCredentials } from "./test-credentials";
 
-export class CertificateAuthenticator extends Authenticator {
-  readonly #sender: SenderId;
-  readonly #isSns: boolean;
-  readonly #tolerance: number;
-  readonly #access: SignatureAccess;
-  readonly #certificates: KeptPublications["certificates"];
-
-  constructor(
-    { sender, scheme, access }: { sender: SenderId; scheme: Scheme; access: SignatureAccess },
-    testCredentials: NodeTestCredentials,
-    kept: KeptPublications,
-  ) {
-    super({ missing: problems.signatureMissing, scheme }, [], testCredentials);
-    this.#sender = sender;
-    this.#isSns = scheme.alg === "code:sns";
-    this.#tolerance = scheme.ts?.tolerance ?? 0;
-    this.#access = access;
-    this.#certificates = kept.certificates;
-  }
-
-  checkHead(head: RequestHead, at: number, ip = ""): AuthResult {
-    if (this.testCredentials.isTest(head)) return byTest;
-    const refusal = this.#judgeHead(head, at);
-    if (refusal) return toProblem(refusal);
-    const verifyLater = (body: DecodedBody) => this.#verify(head, body, at, ip);
-    const maxBody = this.#isSns ? { bytes: maxSnsBytes, otherwise: problems.bodyTooLarge } : undefined;
-    return { isUnverified: true, needsBytes: true, maxBody, verifyLater };
-  }
+export function createCertificateAuthenticator(
+  { sender, scheme, access }: { sender: SenderId; scheme: Scheme; access: SignatureAccess },
+  testCredentials: NodeTestCredentials,
+  { certificates }: KeptPublications,
+): Authenticator {
+  const isSns = scheme.alg === "code:sns";
+  const tolerance = scheme.ts?.tolerance ?? 0;
+  const { topicArn = "", webhookId = "" } = access.settings;
+  const toClock = (at: number): Clock => ({ at, unit: "iso8601", tolerance });
 
   /** What keeps the body from being read. */
-  #judgeHead(head: RequestHead, at: number): RefusalReason | undefined {
-    if (this.#isSns) {
+  const judgeHead = (head: RequestHead, at: number): RefusalReason | undefined => {
+    if (isSns) {
       const [isRaw] = fieldValues(head.rawHeaders, "x-amz-sns-rawdelivery");
       return isRaw === "true" ? { kind: "certificate.raw" } : undefined;
     }
-    const signed = readPaypal(head, this.#access.settings.webhookId ?? "", this.#clock(at));
+    const signed = readPaypal(head, webhookId, toClock(at));
     return "kind" in signed ? signed : undefined;
-  }
+  };
 
-  #read(head: RequestHead, body: DecodedBody, at: number): SignedText | RefusalReason {
-    const { topicArn = "", webhookId = "" } = this.#access.settings;
-    const clock = this.#clock(at);
-    return this.#isSns ? readSns(body, topicArn, clock) : readPaypal(head, webhookId, clock);
-  }
+  const read = (head: RequestHead, body: DecodedBody, at: number): SignedText | RefusalReason =>
+    isSns ? readSns(body, topicArn, toClock(at)) : readPaypal(head, webhookId, toClock(at));
 
-  #clock(at: number): Clock {
-    return { at, unit: "iso8601", tolerance: this.#tolerance };
-  }
-
-  #judge(signed: SignedText, body: Buffer, certificate: X509Certificate, at: number): RefusalReason | undefined {
-    const text = this.#isSns ? signed.text : `${signed.text}${crc32(body)}`;
+  const judge = (signed: SignedText, body: Buffer, certificate: X509Certificate, at: number) => {
+    const text = isSns ? signed.text : `${signed.text}${crc32(body)}`;
     return judgeSignature({ ...signed, text }, certificate, at);
-  }
+  };
 
-  async #verify(head: RequestHead, body: DecodedBody, at: number, ip: string): Promise<BodyVerdict> {
-    const signed = this.#read(head, body, at);
+  const verifyBody = async (head: RequestHead, body: DecodedBody, at: number, ip: string): Promise<BodyVerdict> => {
+    const signed = read(head, body, at);
     if ("kind" in signed) return toProblem(signed);
     try {
-      const refusal = this.#judge(signed, body.bytes, await this.#certificates.find(signed.certificate, ip), at);
+      const refusal = judge(signed, body.bytes, await certificates.find(signed.certificate, ip), at);
       if (refusal) return toProblem(refusal);
-      this.#certificates.keep(signed.certificate, ip);
+      certificates.keep(signed.certificate, ip);
       const { isHandshake = false, confirmation, sentAt } = signed;
-      if (confirmation) await this.#certificates.confirm(confirmation);
+      if (confirmation) await certificates.confirm(confirmation);
       return isHandshake ? { status: 200, headers: {}, body: "", isVerified: true } : { ...byFirst, sentAt };
     } catch (error) {
       if (!(error instanceof FetchError)) throw error;
       return problems.keysUnavailable;
     }
-  }
-
-  explain(refused: RefusedRequestFacts): Explanation {
-    const looksLike = recogniseOther(refused.head.rawHeaders, this.#sender);
-    const reason = this.#findReason(refused);
-    if (!reason || looksLike === undefined) return { reasons: reason ? [reason] : [] };
-    return { reasons: [{ key: "otherSender", values: { sender: shortName(looksLike) } }], looksLike };
-  }
+  };
 
   /** Nothing where the body is missing, and the head says nothing. */
-  #findReason({ head, body, at }: RefusedRequestFacts): Reason | undefined {
-    const refusal = this.#judgeHead(head, at);
+  const findReason = ({ head, body, at }: RefusedRequestFacts): Reason | undefined => {
+    const refusal = judgeHead(head, at);
     if (refusal) return toReason(refusal);
     if (!body) return undefined;
-    const signed = this.#read(head, DecodedBody.of(head, body), at);
+    const signed = read(head, DecodedBody.of(head, body), at);
     if ("kind" in signed) return toReason(signed);
-    const certificate = this.#certificates.get(signed.certificate);
-    const wrong = certificate && this.#judge(signed, body, certificate, at);
+    const certificate = certificates.get(signed.certificate);
+    const wrong = certificate && judge(signed, body, certificate, at);
     if (wrong) return toReason(wrong);
-    const { kind, host } = this.#certificates.explain((certificate && signed.confirmation) ?? signed.certificate);
+    const { kind, host } = certificates.explain((certificate && signed.confirmation) ?? signed.certificate);
     return { key: `fetch.${kind}`, values: { host } };
-  }
+  };
+
+  return {
+    missing: problems.signatureMissing,
+    handshakeMethods: [],
+    scheme,
+    fields: [],
+    hidden: [testField],
+    parameter: undefined,
+    redactor: new Redactor([], testCredentials),
+    checkHead(head, at, ip = "") {
+      if (testCredentials.isTest(head)) return byTest;
+      const refusal = judgeHead(head, at);
+      if (refusal) return toProblem(refusal);
+      const verifyLater = (body: DecodedBody) => verifyBody(head, body, at, ip);
+      const maxBody = isSns ? { bytes: maxSnsBytes, otherwise: problems.bodyTooLarge } : undefined;
+      return { isUnverified: true, needsBytes: true, maxBody, verifyLater };
+    },
+    isSignedTest: (head) => testCredentials.isSignedTest(head),
+    sign: () => undefined,
+    explain(refused) {
+      const looksLike = recogniseOther(refused.head.rawHeaders, sender);
+      const reason = findReason(refused);
+      if (!reason || looksLike === undefined) return { reasons: reason ? [reason] : [] };
+      return { reasons: [{ key: "otherSender", values: { sender: shortName(looksLike) } }], looksLike };
+    },
+  };
 }
 
 /** The sender learns only whether there was a signature. */

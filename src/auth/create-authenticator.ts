@@ -3,17 +3,17 @@
 import type { WebhookConfig } from "../config/parse";
 import type { Breach, BrokenRule } from "../config/fields";
 import type { Authenticator } from "./authenticator";
-import { BasicAuthenticator } from "./basic";
-import { CertificateAuthenticator } from "./certificates";
+import { createBasicAuthenticator } from "./basic";
+import { createCertificateAuthenticator } from "./certificates";
 import { Handshakes } from "./handshakes";
-import { JwtAuthenticator } from "./jwt";
+import { createJwtAuthenticator } from "./jwt";
 import { createJwtKeys } from "./jwt-keys";
 import { KeptPublications } from "./published";
 import { usesCertificate } from "./senders/sender";
 import { findJwtPreset, isKnownId, isSenderId, senders } from "./senders/table";
 import { createSignatureAuthenticator } from "./signature/signature-authenticator";
 import { TestCredentials } from "./test-credentials";
-import { TokenAuthenticator } from "./token";
+import { createTokenAuthenticator } from "./token";
 
 /**
  * @param node its id
@@ -28,20 +28,21 @@ export function createAuthenticator(
 ): Authenticator | Breach {
   if (sender !== "" && !isKnownId(sender)) return broken("sender.unknown");
   const testCredentials = allTestCredentials.of(node);
-  if (access.method === "basic") return new BasicAuthenticator(access, testCredentials);
+  if (access.method === "basic") return createBasicAuthenticator(access, testCredentials);
   if (access.method === "jwt") {
     const keys = createJwtKeys(access, kept);
     if (!keys) return broken("publicKey");
-    return new JwtAuthenticator(access, keys, testCredentials, handshakesByToken(sender));
+    return createJwtAuthenticator(access, keys, testCredentials, handshakesByToken(sender));
   }
-  if (access.method !== "signature") return new TokenAuthenticator(access, testCredentials, handshakesByToken(sender));
+  if (access.method !== "signature")
+    return createTokenAuthenticator(access, testCredentials, handshakesByToken(sender));
   if (!isSenderId(sender)) return broken("sender.required");
   if (findJwtPreset(sender)) return broken("verificationMethod");
   const { scheme, settings } = senders[sender];
   if (usesCertificate(scheme)) {
     const missing = settings?.find((name) => name !== "verifyToken" && !access.settings[name]);
     if (missing === "topicArn" || missing === "webhookId") return broken(missing);
-    return new CertificateAuthenticator({ sender, scheme, access }, testCredentials, kept);
+    return createCertificateAuthenticator({ sender, scheme, access }, testCredentials, kept);
   }
   const created = createSignatureAuthenticator(sender, access, testCredentials);
   return "rule" in created ? broken(created.rule) : created;

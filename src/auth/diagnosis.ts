@@ -1,5 +1,6 @@
 // Explains to the operator why a request was refused, and how to fix it.
 
+import type { OwnCredentials } from "../config/parse";
 import { DecodedBody } from "../request/decode";
 import { fieldValues, type RequestHead } from "../request/head";
 import { isDeeperThan, type Json, parseJson } from "../request/json";
@@ -10,7 +11,7 @@ import { type CallerTokens, noCallers } from "./caller-tokens";
 import { digest, isSame } from "./digest";
 import { coversBody, type Scheme, signsUrl, type Source } from "./senders/sender";
 import { type SenderId, senderIds, senders, shortName } from "./senders/table";
-import { type Secrets, Verifier } from "./signature/verifier";
+import { Verifier } from "./signature/verifier";
 
 // Sentences for the operator.
 
@@ -163,7 +164,7 @@ function hasFields(group: Readonly<Record<string, string>>, rawHeaders: readonly
 export interface SignatureSetup {
   sender: SenderId;
   scheme: Scheme;
-  secrets: Secrets;
+  secrets: OwnCredentials;
   publicUrl: string;
 }
 

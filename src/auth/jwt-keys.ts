@@ -41,9 +41,9 @@ interface PossibleKeys {
 
 /** @returns nothing where the public key is none that tokens are signed with */
 export function createJwtKeys(access: JwtAccess, kept: KeptPublications): JwtKeys | undefined {
-  const { keySource, jwksUrl, publicKey, secret, secondSecret } = access;
+  const { keySource, jwksUrl, publicKey, first, second = "" } = access;
   if (keySource === "jwks") return findKeySet(jwksUrl, kept);
-  const keys = keySource === "secret" ? createSecretKeys(secret, secondSecret) : parsePublicKey(publicKey);
+  const keys = keySource === "secret" ? createSecretKeys(first, second) : parsePublicKey(publicKey);
   return keys && { algorithms: keys.flatMap(({ algorithms }) => algorithms), find: () => ({ keys, mayLack: false }) };
 }
 

@@ -6,21 +6,14 @@ import { isObject, tryParseJson } from "../config/values";
 import type { JwtAccess } from "../config/parse";
 import type { DecodedBody } from "../request/decode";
 import { Problem, problems, type Reason } from "../request/problem";
-import {
-  type Authenticated,
-  Authenticator,
-  type AuthResult,
-  byTest,
-  type Explanation,
-  type PendingVerification,
-  type RefusedRequestFacts,
-} from "./authenticator";
+import { type Authenticated, type Authenticator, byTest, type PendingVerification } from "./authenticator";
 import { toDuration } from "./diagnosis";
 import type { Handshakes } from "./handshakes";
 import type { JwtKeys } from "./jwt-keys";
 import { FetchError } from "./published";
-import { type OutgoingRequest, setValue, toHead } from "./outgoing";
-import { present, testField } from "./present";
+import { type OutgoingRequest, presentToken, toHead } from "./outgoing";
+import { testField } from "./present";
+import { Redactor } from "./redactor";
 import { type BodyDigest, stripPadding } from "./senders/sender";
 import { fieldValues, type RequestHead } from "../request/head";
 import type { NodeTestCredentials } from "./test-credentials";
@@ -37,150 +30,151 @@ type Claims = Readonly<Record<string, unknown>>;
 let loading: Promise<typeof import("jose")> | undefined;
 const loadJose = () => (loading ??= import("jose"));
 
-export class JwtAuthenticator extends Authenticator {
-  readonly #access: JwtAccess;
-  /** In lower case. */
-  readonly #field: string;
-  readonly #keys: JwtKeys;
-  readonly #handshakes: Handshakes | undefined;
+/** @param handshakes of the sender, if it has some */
+export function createJwtAuthenticator(
+  access: JwtAccess,
+  keys: JwtKeys,
+  testCredentials: NodeTestCredentials,
+  handshakes?: Handshakes,
+): Authenticator {
+  const { bodyDigest } = access;
+  const field = access.name.toLowerCase();
 
-  /** @param handshakes of the sender, if it has some */
-  constructor(access: JwtAccess, keys: JwtKeys, testCredentials: NodeTestCredentials, handshakes?: Handshakes) {
-    const field = access.name.toLowerCase();
-    const facts = { missing: problems.tokenMissing, fields: [field], hidden: [field, testField] };
-    const secrets = [access.secret, access.secondSecret];
-    super({ ...facts, handshakeMethods: handshakes?.methods ?? [] }, secrets, testCredentials);
-    this.#access = access;
-    this.#field = field;
-    this.#keys = keys;
-    this.#handshakes = handshakes;
-  }
-
-  checkHead(head: RequestHead, at: number): AuthResult {
-    if (this.testCredentials.isTest(head)) return byTest;
-    const [token, ...repeated] = fieldValues(head.rawHeaders, this.#field).map((value) => extractToken(value, false));
-    const finish = (result: Authenticated | PendingVerification | Problem) =>
-      this.#handshakes?.checkHead(head, () => result) ?? result;
-    if (repeated.length > 0) return problems.tokenInvalid;
-    if (token === undefined) return finish(problems.tokenMissing);
-    return { authenticate: async () => finish(await this.#authenticate(token, head, at)) };
-  }
-
-  async #authenticate(
+  const authenticate = async (
     token: string,
     head: RequestHead,
     at: number,
-  ): Promise<Authenticated | PendingVerification | Problem> {
-    const authenticated = await this.#verify(token, at);
-    const { bodyDigest } = this.#access;
+  ): Promise<Authenticated | PendingVerification | Problem> => {
+    const authenticated = await verifyToken(access, keys, token, at);
     if (authenticated instanceof Problem || bodyDigest === undefined) return authenticated;
     const { claims = {} } = authenticated;
     const verify = ({ bytes }: DecodedBody) =>
       hasDigest(claims, bodyDigest, head, bytes) ? authenticated : problems.tokenInvalid;
     return { isUnverified: false, needsBytes: true, verify };
-  }
+  };
 
-  async #verify(token: string, at: number): Promise<Authenticated | Problem> {
-    const jose = await loadJose();
-    const { issuer, audience, claims, bodyDigest } = this.#access;
-    const options = {
-      ...(issuer !== "" && { issuer }),
-      ...(audience !== "" && { audience }),
-      currentDate: new Date(at),
-      clockTolerance,
-      requiredClaims: bodyDigest === undefined ? ["exp"] : [],
-    };
-    try {
-      const { kid, alg = "", crit } = jose.decodeProtectedHeader(token);
-      // RFC 7515 §4.1.11: extensions must be understood, and none is.
-      if (crit !== undefined || !this.#keys.algorithms.includes(alg)) return problems.tokenInvalid;
-      const { keys, mayLack } = await this.#keys.find(kid);
-      for (const { key, algorithms, credential } of keys) {
-        // Keys of two kinds may have the same id (RFC 7517 §4.5).
-        if (!algorithms.includes(alg)) continue;
-        const payload = await jose.jwtVerify(token, key, { ...options, algorithms: [...algorithms] }).then(
-          (result) => result.payload,
-          (error: unknown) => {
-            if (!(error instanceof jose.errors.JWSSignatureVerificationFailed)) throw error;
-          },
-        );
-        if (!payload) continue;
-        if (!hasClaims(payload, claims)) return problems.tokenInvalid;
-        this.#keys.keep?.();
-        return { credential, claims: payload };
-      }
-      return mayLack ? problems.keysUnavailable : problems.tokenInvalid;
-    } catch (error) {
-      if (error instanceof FetchError) return problems.keysUnavailable;
-      if (error instanceof jose.errors.JOSEError || error instanceof TypeError) return problems.tokenInvalid;
-      throw error;
+  return {
+    missing: problems.tokenMissing,
+    handshakeMethods: handshakes?.methods ?? [],
+    fields: [field],
+    hidden: [field, testField],
+    parameter: undefined,
+    redactor: new Redactor([access.first, access.second ?? ""], testCredentials),
+    validFor: tokenLifetime,
+    checkHead(head, at) {
+      if (testCredentials.isTest(head)) return byTest;
+      const [token, ...repeated] = fieldValues(head.rawHeaders, field).map((value) => extractToken(value, false));
+      const finish = (result: Authenticated | PendingVerification | Problem) =>
+        handshakes?.checkHead(head, () => result) ?? result;
+      if (repeated.length > 0) return problems.tokenInvalid;
+      if (token === undefined) return finish(problems.tokenMissing);
+      return { authenticate: async () => finish(await authenticate(token, head, at)) };
+    },
+    isSignedTest: (head) => testCredentials.isSignedTest(head),
+    sign: (request, at) => makeToken(access, request, at),
+    explain({ head, body, at }) {
+      const { error } = keys;
+      if (error) return { reasons: [{ key: `fetch.${error.kind}`, values: { host: error.host } }] };
+      const [value] = fieldValues(head.rawHeaders, field);
+      if (value === undefined) return { reasons: [] };
+      const decoded = decodeJwt(extractToken(value, false) ?? "");
+      if (!decoded) return { reasons: [{ key: "jwt.malformed", values: {} }] };
+      const reasons = [...listErrors(access, keys, decoded, at / 1000)];
+      const isOther = bodyDigest && body && !hasDigest(decoded.claims, bodyDigest, head, body);
+      if (reasons.length === 0) reasons.push({ key: isOther ? "jwt.body" : "jwt.signature", values: {} });
+      return { reasons };
+    },
+  };
+}
+
+async function verifyToken(
+  { issuer, audience, claims, bodyDigest }: JwtAccess,
+  jwtKeys: JwtKeys,
+  token: string,
+  at: number,
+): Promise<Authenticated | Problem> {
+  const jose = await loadJose();
+  const options = {
+    ...(issuer !== "" && { issuer }),
+    ...(audience !== "" && { audience }),
+    currentDate: new Date(at),
+    clockTolerance,
+    requiredClaims: bodyDigest === undefined ? ["exp"] : [],
+  };
+  try {
+    const { kid, alg = "", crit } = jose.decodeProtectedHeader(token);
+    // RFC 7515 §4.1.11: extensions must be understood, and none is.
+    if (crit !== undefined || !jwtKeys.algorithms.includes(alg)) return problems.tokenInvalid;
+    const { keys, mayLack } = await jwtKeys.find(kid);
+    for (const { key, algorithms, credential } of keys) {
+      // Keys of two kinds may have the same id (RFC 7517 §4.5).
+      if (!algorithms.includes(alg)) continue;
+      const payload = await jose.jwtVerify(token, key, { ...options, algorithms: [...algorithms] }).then(
+        (result) => result.payload,
+        (error: unknown) => {
+          if (!(error instanceof jose.errors.JWSSignatureVerificationFailed)) throw error;
+        },
+      );
+      if (!payload) continue;
+      if (!hasClaims(payload, claims)) return problems.tokenInvalid;
+      jwtKeys.keep?.();
+      return { credential, claims: payload };
     }
+    return mayLack ? problems.keysUnavailable : problems.tokenInvalid;
+  } catch (error) {
+    if (error instanceof FetchError) return problems.keysUnavailable;
+    if (error instanceof jose.errors.JOSEError || error instanceof TypeError) return problems.tokenInvalid;
+    throw error;
   }
+}
 
-  override get sendsSecret(): boolean {
-    return false;
+/** By a secret, with a token that is valid for five minutes. */
+async function makeToken(
+  { keySource, first, name, issuer, audience, claims, bodyDigest }: JwtAccess,
+  request: OutgoingRequest,
+  at: number,
+): Promise<OutgoingRequest | undefined> {
+  if (keySource !== "secret") return undefined;
+  const { SignJWT } = await loadJose();
+  const now = Math.floor(at / 1000);
+  const digest = bodyDigest && digestOf(bodyDigest, toHead(request), request.body);
+  const unsigned = {
+    ...claims,
+    ...(issuer !== "" && { iss: issuer }),
+    ...(audience !== "" && { aud: audience }),
+    ...(bodyDigest && digest !== undefined && { [bodyDigest.claim]: digest }),
+    iat: now,
+    exp: now + tokenLifetime,
+  };
+  const token = await new SignJWT(unsigned)
+    .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+    .sign(createSecretKey(first, "utf8"));
+  return presentToken(request, { method: "header", name }, token);
+}
+
+/** The most certain first. Nothing of the token is verified here. */
+function* listErrors(
+  { issuer, audience, claims: required, bodyDigest }: JwtAccess,
+  keys: JwtKeys,
+  { header, claims }: DecodedJwt,
+  now: number,
+): Generator<Reason> {
+  const { exp, nbf, aud } = claims;
+  const distance = (time: number) => ({ distance: toDuration(Math.abs(Math.round(now - time))) });
+  if (header.crit !== undefined) yield { key: "jwt.extensions", values: {} };
+  if (!keys.algorithms.some((each) => each === header.alg)) {
+    yield { key: "jwt.algorithm", values: { expected: keys.algorithms.join(", ") } };
   }
-
-  override get validFor(): number {
-    return tokenLifetime;
+  if (keys.knows?.(header.kid) === false) yield { key: "jwt.unknownKey", values: {} };
+  if (typeof exp !== "number" && bodyDigest === undefined) yield { key: "jwt.noExpiry", values: {} };
+  if (typeof exp === "number" && exp <= now - clockTolerance) yield { key: "jwt.expired", values: distance(exp) };
+  if (typeof nbf === "number" && nbf > now + clockTolerance) yield { key: "jwt.early", values: distance(nbf) };
+  if (issuer !== "" && claims.iss !== issuer) yield { key: "jwt.issuer", values: { expected: issuer } };
+  if (audience !== "" && ![aud].flat().includes(audience)) {
+    yield { key: "jwt.audience", values: { expected: audience } };
   }
-
-  /** By a secret, with a token that is valid for five minutes. */
-  override async sign(request: OutgoingRequest, at: number): Promise<OutgoingRequest | undefined> {
-    const { keySource, secret, name, issuer, audience, claims, bodyDigest } = this.#access;
-    if (keySource !== "secret") return undefined;
-    const { SignJWT } = await loadJose();
-    const now = Math.floor(at / 1000);
-    const digest = bodyDigest && digestOf(bodyDigest, toHead(request), request.body);
-    const unsigned = {
-      ...claims,
-      ...(issuer !== "" && { iss: issuer }),
-      ...(audience !== "" && { aud: audience }),
-      ...(bodyDigest && digest !== undefined && { [bodyDigest.claim]: digest }),
-      iat: now,
-      exp: now + tokenLifetime,
-    };
-    const token = await new SignJWT(unsigned)
-      .setProtectedHeader({ alg: "HS256", typ: "JWT" })
-      .sign(createSecretKey(secret, "utf8"));
-    const [value = token] = Object.values(present({ method: "header", name }, token).headers);
-    return setValue(request, `header:${name}`, value);
-  }
-
-  explain({ head, body, at }: RefusedRequestFacts): Explanation {
-    const { error } = this.#keys;
-    if (error) return { reasons: [{ key: `fetch.${error.kind}`, values: { host: error.host } }] };
-    const [value] = fieldValues(head.rawHeaders, this.#field);
-    if (value === undefined) return { reasons: [] };
-    const decoded = decodeJwt(extractToken(value, false) ?? "");
-    if (!decoded) return { reasons: [{ key: "jwt.malformed", values: {} }] };
-    const reasons = [...this.#explain(decoded, at / 1000)];
-    const { bodyDigest } = this.#access;
-    const isOther = bodyDigest && body && !hasDigest(decoded.claims, bodyDigest, head, body);
-    if (reasons.length === 0) reasons.push({ key: isOther ? "jwt.body" : "jwt.signature", values: {} });
-    return { reasons };
-  }
-
-  /** The most certain first. Nothing of the token is verified here. */
-  *#explain({ header, claims }: DecodedJwt, now: number): Generator<Reason> {
-    const { issuer, audience, claims: required, bodyDigest } = this.#access;
-    const { exp, nbf, aud } = claims;
-    const distance = (time: number) => ({ distance: toDuration(Math.abs(Math.round(now - time))) });
-    if (header.crit !== undefined) yield { key: "jwt.extensions", values: {} };
-    if (!this.#keys.algorithms.some((each) => each === header.alg)) {
-      yield { key: "jwt.algorithm", values: { expected: this.#keys.algorithms.join(", ") } };
-    }
-    if (this.#keys.knows?.(header.kid) === false) yield { key: "jwt.unknownKey", values: {} };
-    if (typeof exp !== "number" && bodyDigest === undefined) yield { key: "jwt.noExpiry", values: {} };
-    if (typeof exp === "number" && exp <= now - clockTolerance) yield { key: "jwt.expired", values: distance(exp) };
-    if (typeof nbf === "number" && nbf > now + clockTolerance) yield { key: "jwt.early", values: distance(nbf) };
-    if (issuer !== "" && claims.iss !== issuer) yield { key: "jwt.issuer", values: { expected: issuer } };
-    if (audience !== "" && ![aud].flat().includes(audience)) {
-      yield { key: "jwt.audience", values: { expected: audience } };
-    }
-    for (const [name, expected] of Object.entries(required)) {
-      if (!hasClaims(claims, { [name]: expected })) yield { key: "jwt.claim", values: { name, expected } };
-    }
+  for (const [name, expected] of Object.entries(required)) {
+    if (!hasClaims(claims, { [name]: expected })) yield { key: "jwt.claim", values: { name, expected } };
   }
 }
 

@@ -4,7 +4,8 @@ import { DecodedBody } from "../request/decode";
 import { findParameters, type RequestHead } from "../request/head";
 import { parseJson } from "../request/json";
 import { Problem } from "../request/problem";
-import { withMember } from "./present";
+import type { TokenAccess } from "../config/parse";
+import { present, withMember } from "./present";
 import { RequestValues } from "./request-values";
 import type { Source } from "./senders/sender";
 
@@ -60,6 +61,16 @@ export function setValue(request: OutgoingRequest, source: Source, value: string
     default:
       return request;
   }
+}
+
+/** Puts a token where its sender puts it. */
+export function presentToken(
+  request: OutgoingRequest,
+  place: Pick<TokenAccess, "method" | "name">,
+  token: string,
+): OutgoingRequest {
+  const [value = token] = Object.values(present(place, token).headers);
+  return setValue(request, `${place.method}:${place.name}`, value);
 }
 
 /** The other parameters stay as they are written. */

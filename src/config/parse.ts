@@ -66,39 +66,41 @@ export interface FilterCondition {
   readonly value: string;
 }
 
+/** The credentials of a node. */
+export interface OwnCredentials {
+  /** Token, password or secret; empty where only callers have one, or the sender has not brought it yet. */
+  first: string;
+  /** Accepted as well, so that a change of secret loses nothing; missing or empty for none. */
+  second?: string;
+}
+
+/** What all ways to authenticate have. */
+interface CommonAccess extends OwnCredentials {
+  callers: readonly Caller[];
+}
+
 /** Authentication by a token. */
-export interface TokenAccess {
+export interface TokenAccess extends CommonAccess {
   method: TokenMethod;
   /** The header field, or the query parameter, that has the token. */
   name: string;
-  /** Empty where only callers have one. */
-  token: string;
-  callers: readonly Caller[];
 }
 
-/** Authentication by user and password (RFC 7617). */
-export interface BasicAccess {
+/** Authentication by user and password (RFC 7617). Each caller is a user whose password is its token. */
+export interface BasicAccess extends CommonAccess {
   method: "basic";
   /** Empty, as the password is, where only callers may send. */
   user: string;
-  password: string;
-  /** Accepted as well; empty for none. */
-  secondPassword: string;
-  /** Each is a user whose password is its token. */
-  callers: readonly Caller[];
 }
 
 /** Authentication by a JSON Web Token (RFC 7519). */
-export interface JwtAccess {
+export interface JwtAccess extends CommonAccess {
   method: "jwt";
   /** The header field that has the token. */
   name: string;
   keySource: KeySource;
   jwksUrl: string;
   publicKey: string;
-  secret: string;
-  /** Accepted as well; empty for none. */
-  secondSecret: string;
   /** Empty where it is not checked. */
   issuer: string;
   /** Empty where it is not checked. */
@@ -109,24 +111,11 @@ export interface JwtAccess {
 }
 
 /** Authentication by the sender's signature. */
-export interface SignatureAccess {
+export interface SignatureAccess extends CommonAccess {
   method: "signature";
   scheme: unknown;
   settings: Settings;
-  /** Empty while the sender has not brought it yet. */
-  secret: string;
-  /** Accepted as well; empty for none. */
-  secondSecret: string;
   verifyToken: string;
-}
-
-export function hasTwoCredentials(access: WebhookConfig["access"]): boolean {
-  if (access.method === "signature" || access.method === "jwt") return access.secondSecret !== "";
-  return access.method === "basic" && access.secondPassword !== "";
-}
-
-export function listCallers(access: WebhookConfig["access"]): readonly Caller[] {
-  return "callers" in access ? access.callers : [];
 }
 
 /** What a configuration depends on beside its own fields. */
@@ -156,7 +145,7 @@ export function parseConfig(
   if (isAdminPath(path, host.roots)) return { rule: "relativePath.admin", value: "" };
   const access = parseAccess(saved, credentials, composePublicUrl(path, host.roots.node, host.baseUrl));
   if ("rule" in access) return access;
-  const hasCallers = listCallers(access).length > 0;
+  const hasCallers = access.callers.length > 0;
   // What was stored before is started at the usual pace.
   const paced = isTrue(saved.guaranteed) ? saved : defaults;
   const { duplicateKey: key } = saved;
@@ -214,32 +203,28 @@ function parseAccess(
 ): WebhookConfig["access"] | Breach {
   const { verificationMethod: method } = saved;
   if (method === "signature") return signatureAccess(saved, credentials, usualUrl);
-  if (method === "jwt") return jwtAccess(saved, credentials);
-  return method === "basic" ? basicAccess(credentials) : tokenAccess(saved, credentials, method as TokenMethod);
+  return method === "jwt" ? jwtAccess(saved, credentials) : tokenAccess(saved, credentials);
 }
 
-function basicAccess({ user, password, secondPassword, callers }: SavedCredentials): BasicAccess | Breach {
-  const access = { user: text(user), password: text(password), secondPassword: text(secondPassword) };
-  const own = { user, password, secondPassword };
-  const isOwnGiven = Object.values(access).some((value) => value !== "");
-  const known = checkCallers(callers, isOwnGiven, own);
-  return "rule" in known ? known : { method: "basic", ...access, ...known };
-}
-
-/**
- * The callers of an endpoint, unless they or its own credential break a rule. With callers it needs none of its own.
- */
-function checkCallers(
-  callers: unknown,
-  isOwnGiven: boolean,
-  own: Readonly<Record<string, unknown>>,
-): { callers: readonly Caller[] } | Breach {
-  const breach = findBreach({ callers });
+/** With callers, a node needs no credential of its own. */
+function tokenAccess(
+  saved: SavedFields,
+  { token, user, password, secondPassword, callers }: SavedCredentials,
+): TokenAccess | BasicAccess | Breach {
+  const isBasic = saved.verificationMethod === "basic";
+  const own = isBasic ? { user, password, secondPassword } : { token };
+  const unresolved = findUnresolved(callers);
+  if (unresolved) return unresolved;
+  const known = parseCallers(callers);
+  if (typeof known === "string") return { rule: known, value: "" };
+  const isOwnNeeded = known.length === 0 || Object.values(own).some((value) => text(value) !== "");
+  const breach = isOwnNeeded ? findBreach(own) : undefined;
   if (breach) return breach;
-  const parsed = parseCallers(callers);
-  if (typeof parsed === "string") return { rule: parsed, value: "" };
-  const isOwnNeeded = isOwnGiven || parsed.length === 0;
-  return (isOwnNeeded ? findBreach(own) : undefined) ?? { callers: parsed };
+  if (isBasic) {
+    return { method: "basic", user: text(user), first: text(password), second: text(secondPassword), callers: known };
+  }
+  const method = saved.verificationMethod as TokenMethod;
+  return { method, name: text(saved[placementField[method]]), first: text(token), callers: known };
 }
 
 function jwtAccess(given: SavedFields, { secret, secondSecret }: SavedCredentials): JwtAccess | Breach {
@@ -257,22 +242,14 @@ function jwtAccess(given: SavedFields, { secret, secondSecret }: SavedCredential
     keySource: keySource as KeySource,
     jwksUrl: text(jwksUrl),
     publicKey: text(publicKey),
-    secret: text(secrets.secret),
-    secondSecret: text(secrets.secondSecret),
+    first: text(secrets.secret),
+    second: text(secrets.secondSecret),
+    callers: [],
     issuer: text(issuer),
     audience: text(audience),
     claims: { ...preset?.claims, ...(name !== undefined && { [name]: value }) },
     bodyDigest: preset?.bodyDigest,
   };
-}
-
-function tokenAccess(
-  saved: Readonly<SavedFields>,
-  { token, callers }: SavedCredentials,
-  method: TokenMethod,
-): TokenAccess | Breach {
-  const known = checkCallers(callers, text(token) !== "", { token });
-  return "rule" in known ? known : { method, name: text(saved[placementField[method]]), token: text(token), ...known };
 }
 
 /** What is entered for a sender besides secrets, as a text. */
@@ -295,8 +272,8 @@ function signatureAccess(
   const settings: Settings = Object.fromEntries(texts.map(([name, value]) => [name, text(value)]));
   settings.publicUrl ||= usualUrl;
   settings.arm = isTrue(arm);
-  const secrets = { secret: text(secret), secondSecret: text(secondSecret), verifyToken: text(verifyToken) };
-  return { method: "signature", scheme, settings, ...secrets };
+  const own = { first: text(secret), second: text(secondSecret), verifyToken: text(verifyToken) };
+  return { method: "signature", scheme, settings, ...own, callers: [] };
 }
 
 /** This node replies, at once. */

@@ -38,7 +38,7 @@ describe("a body that is signed as it is, and another one when it is unpacked", 
 
   it("is refused where values in it are signed, whatever it is in JSON", async () => {
     const of: [Authenticator, object][] = [
-      [authenticatorFor("adyen", { secret: signers.adyen.secrets[0] ?? "" }), JSON.parse(String(adyen)) as object],
+      [authenticatorFor("adyen", { first: signers.adyen.secrets[0] ?? "" }), JSON.parse(String(adyen)) as object],
       [authenticatorFor("amazon-sns", { settings: { topicArn } }), sns],
     ];
     for (const [authenticator, genuine] of of) {

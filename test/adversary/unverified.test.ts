@@ -39,7 +39,7 @@ describe("a flood of bodies whose signature is not verified yet", () => {
   let sockets: Socket[] = [];
   beforeEach(async () => {
     reception = await Reception.open();
-    reception.open(authenticatorFor("github", { secret }), "github", body.length);
+    reception.open(authenticatorFor("github", { first: secret }), "github", body.length);
   });
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();

@@ -5,7 +5,7 @@ import { mock } from "node:test";
 import { Observers } from "../../src/admin/observers";
 import type { Authenticator, RefusedRequestFacts } from "../../src/auth/authenticator";
 import { digest } from "../../src/auth/digest";
-import { TokenAuthenticator } from "../../src/auth/token";
+import { createTokenAuthenticator } from "../../src/auth/token";
 import type { Caller } from "../../src/config/callers";
 import type { DeliveryRecorder } from "../../src/deliveries/recorder";
 import type { Load, SharedUses } from "../../src/deliveries/queue";
@@ -15,7 +15,7 @@ import { token } from "./flow";
 import { parseMetrics } from "./prometheus";
 import { turns } from "./turns";
 
-const tokenGate = new TokenAuthenticator({ method: "header", name: "Authorization", token, callers: [] });
+const tokenGate = createTokenAuthenticator({ method: "header", name: "Authorization", first: token, callers: [] });
 
 /** A request that was refused. */
 export const refusedRequest: RefusedRequestFacts = {

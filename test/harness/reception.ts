@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Authenticator } from "../../src/auth/authenticator";
 import { type SenderId, senders } from "../../src/auth/senders/table";
-import { TokenAuthenticator } from "../../src/auth/token";
+import { createTokenAuthenticator } from "../../src/auth/token";
 import type { Caller } from "../../src/config/callers";
 import type { ReplyByFlow, ReplyNow, TokenAccess, WebhookConfig } from "../../src/config/parse";
 import type { DuplicateGuard } from "../../src/deliveries/duplicates";
@@ -81,8 +81,8 @@ export class Reception {
 
   /** Puts an endpoint with a token, and maybe with callers, in the place of the present one. */
   deploy(wanted = token, maxBodyBytes = 5 * 1024 * 1024, callers: readonly Caller[] = []): void {
-    const access: TokenAccess = { method: "header", name: "Authorization", token: wanted, callers };
-    this.open(new TokenAuthenticator(access), undefined, maxBodyBytes, access);
+    const access: TokenAccess = { method: "header", name: "Authorization", first: wanted, callers };
+    this.open(createTokenAuthenticator(access), undefined, maxBodyBytes, access);
   }
 
   /** Puts an endpoint in the place of the present one. */

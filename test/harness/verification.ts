@@ -5,8 +5,8 @@ import { isSenderId, type SenderId, senders } from "../../src/auth/senders/table
 import { DecodedBody } from "../../src/request/decode";
 import type { RequestHead } from "../../src/request/head";
 import { settleScheme } from "../../src/auth/signature/scheme";
-import { type Secrets, Verifier } from "../../src/auth/signature/verifier";
-import type { SignatureAccess } from "../../src/config/parse";
+import { Verifier } from "../../src/auth/signature/verifier";
+import type { OwnCredentials, SignatureAccess } from "../../src/config/parse";
 
 /** A request as it comes, and when. */
 export interface Came {
@@ -19,7 +19,7 @@ export interface Came {
 /** How an endpoint is configured. */
 export interface Setup {
   scheme: Scheme;
-  secrets: Secrets;
+  secrets: OwnCredentials;
   publicUrl?: string;
   sender?: SenderId;
 }
@@ -36,7 +36,7 @@ export function schemeOf(sender: string, publicUrl = ""): Scheme {
 
 /** The authenticator of an endpoint with the secret `secret`, unless a test says otherwise. */
 export function authenticatorFor(sender: SenderId, given: Partial<SignatureAccess> = {}): Authenticator {
-  const none = { scheme: null, settings: {}, secret: "secret", secondSecret: "", verifyToken: "" };
+  const none = { scheme: null, settings: {}, first: "secret", callers: [], verifyToken: "" };
   const authenticator = createAuthenticator({ sender, access: { method: "signature", ...none, ...given } });
   if ("rule" in authenticator) throw new Error(authenticator.rule);
   return authenticator;

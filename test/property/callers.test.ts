@@ -3,11 +3,11 @@ import { mock } from "node:test";
 import fc from "fast-check";
 import should from "should";
 import type { Authenticator } from "../../src/auth/authenticator";
-import { BasicAuthenticator } from "../../src/auth/basic";
+import { createBasicAuthenticator } from "../../src/auth/basic";
 import { CallerTokens } from "../../src/auth/caller-tokens";
 import { Redactor } from "../../src/auth/redactor";
 import { TestCredentials } from "../../src/auth/test-credentials";
-import { TokenAuthenticator } from "../../src/auth/token";
+import { createTokenAuthenticator } from "../../src/auth/token";
 import { parseCallers } from "../../src/config/callers";
 import { callerMethods, callers, callerToken, presentations } from "../harness/callers";
 import { shouldGrowEvenly } from "../harness/cost";
@@ -26,11 +26,11 @@ const many = Array.from({ length: 1000 }, (_, index) => `caller ${index}`);
 function createAuthenticator(method: (typeof callerMethods)[number], ...names: string[]): Authenticator {
   const known = listOf(...names);
   if (method === "basic") {
-    const access = { method, user: "own", password: "its password", secondPassword: "", callers: known };
-    return new BasicAuthenticator(access, new TestCredentials().of(""));
+    const access = { method, user: "own", first: "its password", callers: known };
+    return createBasicAuthenticator(access, new TestCredentials().of(""));
   }
   const name = method === "header" ? "Authorization" : "state";
-  return new TokenAuthenticator({ method, name, token, callers: known });
+  return createTokenAuthenticator({ method, name, first: token, callers: known });
 }
 
 describe("a list of callers", () => {

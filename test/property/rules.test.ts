@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { IncomingMessage } from "node:http";
-import "should";
-import { TokenAuthenticator } from "../../src/auth/token";
+import should from "should";
+import { createTokenAuthenticator } from "../../src/auth/token";
 import { parseConfig } from "../../src/config/parse";
 import { describeRequest, removeCredential } from "../../src/request/request-info";
 import { token } from "../harness/flow";
@@ -60,25 +60,25 @@ describe("for any configuration", () => {
       const { access } = config;
       access.method.should.match(/^(header|query|basic|jwt|signature)$/);
       if (access.method === "signature") {
-        for (const value of [access.secret, access.secondSecret, access.verifyToken]) value.should.be.a.String();
+        for (const value of [access.first, access.second, access.verifyToken]) should(value).be.a.String();
         return;
       }
       if (access.method === "basic") {
-        if (access.callers.length > 0 && access.user + access.password + access.secondPassword === "") return;
+        if (access.callers.length > 0 && [access.user, access.first, access.second].join("") === "") return;
         access.user.should.match(/^[^:]+$/);
-        access.password.should.not.equal("");
+        access.first.should.not.equal("");
         return;
       }
       if (access.method === "jwt") {
-        const { keySource, jwksUrl, secret, issuer, audience, bodyDigest } = access;
+        const { keySource, jwksUrl, first, issuer, audience, bodyDigest } = access;
         keySource.should.match(/^(jwks|publicKey|secret)$/);
         if (keySource === "jwks") new URL(jwksUrl).protocol.should.equal("https:");
-        if (keySource === "secret") secret.should.not.equal("");
+        if (keySource === "secret") first.should.not.equal("");
         // Netlify has no audience, but signs the body.
         if (bodyDigest === undefined) [issuer, audience].should.not.containEql("");
         return;
       }
-      access.token.should.match(access.callers.length > 0 ? /^([\x21-\x7e]{40})?$/ : /^[\x21-\x7e]{40}$/);
+      access.first.should.match(access.callers.length > 0 ? /^([\x21-\x7e]{40})?$/ : /^[\x21-\x7e]{40}$/);
       access.name.should.not.equal("");
       if (access.method === "header") access.name.should.match(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/);
     });
@@ -102,7 +102,7 @@ describe("for any request", () => {
       const rawHeaders = Object.entries(fields).flat();
       const known = { method: "POST", url, headers: { ...fields }, rawHeaders, headersDistinct: {} };
       const request = known as unknown as IncomingMessage;
-      const authenticator = new TokenAuthenticator({ ...place, token, callers: [] });
+      const authenticator = createTokenAuthenticator({ ...place, first: token, callers: [] });
       const told = describeRequest(request, authenticator, "/hook", "192.0.2.1");
       removeCredential(request, authenticator);
       const all = JSON.stringify([told, request]);

@@ -15,7 +15,7 @@ const claims = { iss: issuer, aud: audience, exp: at / 1000 + 600, sub: "4711" }
 function create(keySource: "publicKey" | "secret", publicKey: string): Authenticator {
   const access = {
     ...({ method: "jwt", name: "Authorization", keySource, jwksUrl: "", publicKey, bodyDigest: undefined } as const),
-    ...{ secret: keySource === "secret" ? secret : "", secondSecret: "", issuer, audience, claims: {} },
+    ...{ first: keySource === "secret" ? secret : "", callers: [], issuer, audience, claims: {} },
   };
   const authenticator = createAuthenticator({ sender: "", access });
   if ("rule" in authenticator) throw new Error(authenticator.rule);

@@ -16,7 +16,7 @@ const challenges = fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/);
 /** The JSON of the node's reply. */
 function replyOf(sender: SenderId, { fields, body }: Sent): unknown {
   const head = { method: "POST", rawHeaders: fields.flat(), search: "" };
-  const entry = authenticatorFor(sender, { secret }).checkHead(head, at * 1000);
+  const entry = authenticatorFor(sender, { first: secret }).checkHead(head, at * 1000);
   const answer = "verify" in entry ? entry.verify(DecodedBody.of(head, body)) : entry;
   return "body" in answer ? JSON.parse(answer.body) : answer;
 }

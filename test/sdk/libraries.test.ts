@@ -55,7 +55,7 @@ class Comparison {
     const { search, body, fields } = this.sent(bytes, now - 1);
     const [type] = fields.filter(([name]) => name === "Content-Type");
     const { publicUrl = "" } = this.#setup;
-    const authenticator = authenticatorFor(this.#library.sender, { secret: this.#secret, settings: { publicUrl } });
+    const authenticator = authenticatorFor(this.#library.sender, { first: this.#secret, settings: { publicUrl } });
     const request = { method: "POST", search, headers: type ? Object.fromEntries([type]) : {}, body };
     const signed = await authenticator.sign(request, now * 1000);
     if (!signed || "kind" in signed) throw new Error(signed?.kind);

@@ -5,20 +5,12 @@ import type { SignatureAccess } from "../../config/parse";
 import type { BrokenRule } from "../../config/fields";
 import type { DecodedBody } from "../../request/decode";
 import { type Problem, problems } from "../../request/problem";
-import {
-  type Authenticated,
-  Authenticator,
-  type AuthResult,
-  byTest,
-  type Explanation,
-  type PendingVerification,
-  type RefusalReason,
-  type RefusedRequestFacts,
-} from "../authenticator";
+import { type Authenticated, type Authenticator, byTest, type PendingVerification } from "../authenticator";
 import { Handshakes } from "../handshakes";
-import { type OutgoingRequest, toHead } from "../outgoing";
+import { toHead } from "../outgoing";
 import { testField } from "../present";
-import { type Scheme, schemeForSecret } from "../senders/sender";
+import { Redactor } from "../redactor";
+import { schemeForSecret } from "../senders/sender";
 import { type SenderId, senders } from "../senders/table";
 import type { NodeTestCredentials } from "../test-credentials";
 import { explainSignature } from "../diagnosis";
@@ -35,90 +27,67 @@ export function createSignatureAuthenticator(
   access: SignatureAccess,
   testCredentials: NodeTestCredentials,
 ): Authenticator | { rule: BrokenRule } {
-  const { settings, secret: first, secondSecret: second, verifyToken } = access;
+  const { settings, first, second = "", verifyToken } = access;
+  const { publicUrl = "", arm } = settings;
   const row = senders[sender];
   const scheme =
     sender === "custom"
-      ? parseScheme(access.scheme, settings.publicUrl)
+      ? parseScheme(access.scheme, publicUrl)
       : settleScheme({ ...row, scheme: schemeForSecret(row, first) }, settings);
   if ("rule" in scheme) return scheme;
-  const created = Verifier.of(scheme, { first, second }, settings.publicUrl, row.id?.from);
-  const isArmed = settings.arm === true && row.handshakes?.some(({ secretMissing }) => secretMissing) === true;
+  const created = Verifier.of(scheme, access, publicUrl, row.id?.from);
+  const isArmed = arm === true && row.handshakes?.some(({ secretMissing }) => secretMissing) === true;
   if ("rule" in created && (first !== "" || !isArmed)) return created;
+  // Missing until the sender has sent the secret.
   const verifier = "rule" in created ? undefined : created;
-  const forms = row.formScheme && Verifier.of(row.formScheme, { first, second }, settings.publicUrl, row.id?.from);
+  const forms = row.formScheme && Verifier.of(row.formScheme, access, publicUrl, row.id?.from);
+  // Where the sender signs forms in another way.
   const formVerifier = forms && !("rule" in forms) ? forms : undefined;
   const own = sender === "custom" ? { handshakes: parseHandshakes(access.scheme) ?? [] } : row;
   const handshakes = new Handshakes(own, { settings, verifyToken, verifier });
-  return new SignatureAuthenticator(access, { sender, scheme, verifier, formVerifier, handshakes }, testCredentials);
-}
+  const { alg, sig, ts } = scheme;
+  const fields = sig.headers.map((name) => name.toLowerCase());
 
-interface Signing {
-  sender: SenderId;
-  scheme: Scheme;
-  /** Missing until the sender has sent the secret. */
-  verifier: Verifier | undefined;
-  /** Where the sender signs forms in another way. */
-  formVerifier: Verifier | undefined;
-  handshakes: Handshakes;
-}
+  const findVerifier = (head: RequestHead): Verifier | undefined =>
+    formVerifier && findFormKind(head) ? formVerifier : verifier;
 
-class SignatureAuthenticator extends Authenticator {
-  readonly #access: SignatureAccess;
-  readonly #signing: Signing;
-
-  constructor(access: SignatureAccess, signing: Signing, testCredentials: NodeTestCredentials) {
-    const { secret, secondSecret, verifyToken } = access;
-    const { scheme, handshakes } = signing;
-    const { alg, sig } = scheme;
-    const fields = sig.headers.map((name) => name.toLowerCase());
-    const hidden = alg === "token" ? [...fields, testField] : [testField];
-    // A custom sender may send its secret in the query.
-    const parameter = alg === "token" && sig.source?.startsWith("query:") ? sig.source.slice(6) : undefined;
-    const facts = { missing: problems.signatureMissing, handshakeMethods: handshakes.methods, scheme, fields, hidden };
-    super({ ...facts, parameter }, [secret, secondSecret, verifyToken], testCredentials);
-    this.#access = access;
-    this.#signing = signing;
-  }
-
-  checkHead(head: RequestHead, at: number): AuthResult {
-    return this.testCredentials.isTest(head)
-      ? byTest
-      : this.#signing.handshakes.checkHead(head, () => this.#verify(head, at));
-  }
-
-  #verify(head: RequestHead, at: number): Authenticated | PendingVerification | Problem {
-    const verifier = this.#findVerifier(head);
-    if (!verifier) return problems.signatureMissing;
-    const check = verifier.checkHead(head, at);
+  const verifySignature = (head: RequestHead, at: number): Authenticated | PendingVerification | Problem => {
+    const own = findVerifier(head);
+    if (!own) return problems.signatureMissing;
+    const check = own.checkHead(head, at);
     // The sender learns only whether there was a signature.
     if ("kind" in check) return check.kind === "missing" ? problems.signatureMissing : problems.signatureInvalid;
     const verify = (body?: DecodedBody) => {
       const verdict = check.verify(body);
       return "kind" in verdict ? problems.signatureInvalid : verdict;
     };
-    if (!verifier.readsBody) return verify();
+    if (!own.readsBody) return verify();
     // Files make a form large, and are not read.
-    const isParsed = verifier.parsesBody && !(verifier.readsForm && findFormKind(head) === "multipart");
+    const isParsed = own.parsesBody && !(own.readsForm && findFormKind(head) === "multipart");
     const maxBody = isParsed ? { bytes: maxReadBytes, otherwise: problems.bodyTooLarge } : undefined;
-    return { isUnverified: true, needsBytes: verifier.coversBody, maxBody, verify };
-  }
+    return { isUnverified: true, needsBytes: own.coversBody, maxBody, verify };
+  };
 
-  #findVerifier(head: RequestHead): Verifier | undefined {
-    const { verifier, formVerifier } = this.#signing;
-    return formVerifier && findFormKind(head) ? formVerifier : verifier;
-  }
-
-  override sign(request: OutgoingRequest, at: number): OutgoingRequest | RefusalReason | undefined {
-    const verifier = this.#findVerifier(toHead(request));
-    return verifier && signRequest(verifier, request, { at, id: randomUUID() });
-  }
-
-  explain(refused: RefusedRequestFacts): Explanation {
-    const { sender } = this.#signing;
-    const { scheme } = this.#findVerifier(refused.head) ?? this.#signing;
-    const { secret: first, secondSecret: second, settings } = this.#access;
-    const { publicUrl = "" } = settings;
-    return explainSignature({ sender, scheme, secrets: { first, second }, publicUrl }, refused);
-  }
+  return {
+    missing: problems.signatureMissing,
+    handshakeMethods: handshakes.methods,
+    scheme,
+    fields,
+    hidden: alg === "token" ? [...fields, testField] : [testField],
+    // A custom sender may send its secret in the query.
+    parameter: alg === "token" && sig.source?.startsWith("query:") ? sig.source.slice(6) : undefined,
+    redactor: new Redactor([first, second, verifyToken], testCredentials),
+    ...(alg !== "token" && { validFor: ts?.tolerance ?? null }),
+    checkHead: (head, at) =>
+      testCredentials.isTest(head) ? byTest : handshakes.checkHead(head, () => verifySignature(head, at)),
+    isSignedTest: (head) => testCredentials.isSignedTest(head),
+    sign(request, at) {
+      const own = findVerifier(toHead(request));
+      return own && signRequest(own, request, { at, id: randomUUID() });
+    },
+    explain(refused) {
+      const { scheme: own } = findVerifier(refused.head) ?? { scheme };
+      return explainSignature({ sender, scheme: own, secrets: access, publicUrl }, refused);
+    },
+  };
 }

@@ -2,6 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 import { createHash, createHmac, type KeyObject } from "node:crypto";
+import type { OwnCredentials } from "../../config/parse";
 import { DecodedBody } from "../../request/decode";
 import { type Json, toText } from "../../request/json";
 import { Problem } from "../../request/problem";
@@ -28,12 +29,6 @@ const unread = new DecodedBody({ request: { headers: {} } }, Buffer.alloc(0));
 
 /** Why a configuration can verify nothing. */
 type SecretRule = "secret.required" | "secret.format" | "secondSecret.format";
-
-export interface Secrets {
-  first: string;
-  /** Accepted as well, so that a change of secret loses nothing; an empty one is none. */
-  second?: string;
-}
 
 /** A key, and the secret that it is of. */
 interface SecretKey {
@@ -82,7 +77,7 @@ export class Verifier {
    */
   static of(
     scheme: Scheme,
-    { first, second = "" }: Secrets,
+    { first, second = "" }: OwnCredentials,
     publicUrl = "",
     ids: readonly Source[] = [],
   ): Verifier | { rule: SecretRule } {

@@ -1,6 +1,6 @@
 import should from "should";
 import type { Authenticated } from "../../../src/auth/authenticator";
-import { BasicAuthenticator } from "../../../src/auth/basic";
+import { createBasicAuthenticator } from "../../../src/auth/basic";
 import { digest, makeToken } from "../../../src/auth/digest";
 import { TestCredentials } from "../../../src/auth/test-credentials";
 import { Problem } from "../../../src/request/problem";
@@ -8,11 +8,11 @@ import { Problem } from "../../../src/request/problem";
 const access = {
   method: "basic",
   user: "sensor",
-  password: "pässword:1",
-  secondPassword: "another-password",
+  first: "pässword:1",
+  second: "another-password",
   callers: [],
 } as const;
-const authenticator = new BasicAuthenticator(access, new TestCredentials().of(""));
+const authenticator = createBasicAuthenticator(access, new TestCredentials().of(""));
 
 function encode(pair: string): string {
   return `Basic ${Buffer.from(pair).toString("base64")}`;
@@ -20,7 +20,7 @@ function encode(pair: string): string {
 
 function judge(...values: string[]): string {
   const rawHeaders = values.flatMap((value) => ["Authorization", value]);
-  const result = authenticator.checkHead({ method: "POST", rawHeaders, search: "" });
+  const result = authenticator.checkHead({ method: "POST", rawHeaders, search: "" }, 0);
   return result instanceof Problem ? result.name : (result as Authenticated).credential;
 }
 
@@ -36,19 +36,10 @@ describe("Basic authentication", () => {
   });
 
   it("accepts the example of RFC 7617", () => {
-    const aladdin = {
-      method: "basic",
-      user: "Aladdin",
-      password: "open sesame",
-      secondPassword: "",
-      callers: [],
-    } as const;
+    const aladdin = { method: "basic", user: "Aladdin", first: "open sesame", callers: [] } as const;
     const rawHeaders = ["Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="];
-    const result = new BasicAuthenticator(aladdin, new TestCredentials().of("")).checkHead({
-      method: "POST",
-      rawHeaders,
-      search: "",
-    });
+    const head = { method: "POST", rawHeaders, search: "" };
+    const result = createBasicAuthenticator(aladdin, new TestCredentials().of("")).checkHead(head, 0);
     should(result).have.property("credential", "first");
   });
 
@@ -71,8 +62,8 @@ describe("Basic authentication", () => {
   it("says what is wrong with a caller's name or token, which may be an old one", () => {
     const token = makeToken();
     const callers = [{ name: "Tür: 1", digest: digest(token).toString("hex") }];
-    for (const own of [access, { ...access, user: "", password: "", secondPassword: "" }]) {
-      const withCallers = new BasicAuthenticator({ ...own, callers }, new TestCredentials().of(""));
+    for (const own of [access, { ...access, user: "", first: "", second: "" }]) {
+      const withCallers = createBasicAuthenticator({ ...own, callers }, new TestCredentials().of(""));
       for (const [pair, reason] of [
         [`Tür: 1: ${token}`, "basic.blank"],
         [`Tür 1:${token}`, "basic.callerName"],

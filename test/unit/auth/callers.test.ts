@@ -1,11 +1,11 @@
 import should from "should";
 import type { Authenticator } from "../../../src/auth/authenticator";
-import { BasicAuthenticator } from "../../../src/auth/basic";
+import { createBasicAuthenticator } from "../../../src/auth/basic";
 import { CallerTokens } from "../../../src/auth/caller-tokens";
 import { digest, makeToken } from "../../../src/auth/digest";
 import { Redactor } from "../../../src/auth/redactor";
 import { TestCredentials } from "../../../src/auth/test-credentials";
-import { TokenAuthenticator } from "../../../src/auth/token";
+import { createTokenAuthenticator } from "../../../src/auth/token";
 import { token } from "../../harness/flow";
 
 const names = ["door", "Sensor: Keller, ß", "__proto__"];
@@ -22,11 +22,11 @@ function judge(authenticator: Authenticator, rawHeaders: string[], search = ""):
 describe("callers", () => {
   for (const own of [token, ""]) {
     const isOwn = own === "" ? "without" : "beside";
-    const byHeader = new TokenAuthenticator({ method: "header", name: "Authorization", token: own, callers });
-    const byQuery = new TokenAuthenticator({ method: "query", name: "state", token: own, callers });
+    const byHeader = createTokenAuthenticator({ method: "header", name: "Authorization", first: own, callers });
+    const byQuery = createTokenAuthenticator({ method: "query", name: "state", first: own, callers });
     const password = own && "secret";
-    const access = { method: "basic", user: own && "me", password, secondPassword: "", callers } as const;
-    const byBasic = new BasicAuthenticator(access, testCredentials);
+    const access = { method: "basic", user: own && "me", first: password, callers } as const;
+    const byBasic = createBasicAuthenticator(access, testCredentials);
     const basic = (pair: string) => ["Authorization", `Basic ${Buffer.from(pair).toString("base64")}`];
 
     it(`are known by their tokens ${isOwn} the node's own credential, and are not known without one`, () => {
@@ -53,7 +53,7 @@ describe("callers", () => {
   it("have no token but one of 40 characters, whatever digest is saved", () => {
     for (const presented of ["", "x", "x".repeat(39), "x".repeat(41), `${"x".repeat(39)}.`]) {
       const saved = [{ name: "door", digest: digest(presented).toString("hex") }];
-      const authenticator = new TokenAuthenticator({ method: "query", name: "state", token: "", callers: saved });
+      const authenticator = createTokenAuthenticator({ method: "query", name: "state", first: "", callers: saved });
       should(judge(authenticator, [], `state=${presented}`)).be.undefined();
     }
   });

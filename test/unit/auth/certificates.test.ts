@@ -27,7 +27,7 @@ function create(
   settings: object = { topicArn, webhookId },
   kept = new KeptPublications(),
 ): Authenticator {
-  const none = { scheme: null, secret: "", secondSecret: "", verifyToken: "" };
+  const none = { scheme: null, first: "", callers: [], verifyToken: "" };
   const access = { method: "signature", settings, ...none } as const;
   const authenticator = createAuthenticator({ sender, access }, "node", undefined, kept);
   if ("rule" in authenticator) throw new Error(authenticator.rule);
@@ -435,7 +435,7 @@ describe("a certificate that strangers name", () => {
 
 describe("a sender with certificates", () => {
   it("needs its setting", () => {
-    const access = { method: "signature", scheme: null, settings: {}, secret: "", secondSecret: "", verifyToken: "" } as const;
+    const access = { method: "signature", scheme: null, settings: {}, first: "", callers: [], verifyToken: "" } as const;
     createAuthenticator({ sender: "amazon-sns", access }).should.eql({ rule: "topicArn", value: "" });
     createAuthenticator({ sender: "paypal", access }).should.eql({ rule: "webhookId", value: "" });
   });

@@ -20,9 +20,9 @@ interface Asked {
 /** The reply to a handshake; nothing for another request. */
 function answerTo(sender: SenderId, given: Partial<SignatureAccess>, asked: Asked): HandshakeReply | undefined {
   const { method = "POST", headers = [], search = "", body = "", at = 0 } = asked;
-  const secret = given.settings?.arm ? "" : "secret";
+  const first = given.settings?.arm ? "" : "secret";
   const head = { method, rawHeaders: headers, search };
-  const entry = authenticatorFor(sender, { secret, ...given }).checkHead(head, at * 1000);
+  const entry = authenticatorFor(sender, { first, ...given }).checkHead(head, at * 1000);
   const result = "verify" in entry ? entry.verify(DecodedBody.of(head, Buffer.from(body))) : entry;
   return "status" in result && !(result instanceof Problem) ? result : undefined;
 }
@@ -38,7 +38,7 @@ describe("handshakes of senders", () => {
   for (const { sender, name, secret = "", verifyToken = "", arm = false, answer, ...asked } of rows) {
     it(`${sender}: ${name}`, () => {
       if (!isSenderId(sender)) throw new Error(sender);
-      const said = answerTo(sender, { ...(secret && { secret }), verifyToken, settings: { arm } }, asked);
+      const said = answerTo(sender, { ...(secret && { first: secret }), verifyToken, settings: { arm } }, asked);
       should(said).have.properties({ status: answer.status, body: answer.body });
       should(said?.show).equal(answer.show);
       const given = Object.entries(said?.headers ?? {}).map(([field, value]) => [field.toLowerCase(), value] as const);
@@ -110,7 +110,7 @@ describe("handshakes of senders", () => {
     for (const { sender, method, search, headers, body, at } of rows.filter(({ method }) => method === "POST")) {
       if (!isSenderId(sender) || senders[sender].handshakes?.every(({ signed }) => !signed)) continue;
       const secret = others[sender] ?? "other";
-      should(answerTo(sender, { secret }, { method, headers, search, body, at })).be.undefined();
+      should(answerTo(sender, { first: secret }, { method, headers, search, body, at })).be.undefined();
     }
   });
 
@@ -191,7 +191,7 @@ describe("handshakes of senders", () => {
     ["a hub's denial of another topic", "websub", hub, by("GET", "hub.mode=denied&hub.topic=https%3A%2F%2Fexample.com%2Fother"), otherwise(404)],
     ["X's with what could be a body", "x", {}, by("GET", "crc_token=%7B%22a%22%3A1%7D"), nothing(400)],
     ["X's that is too long", "x", {}, by("GET", `crc_token=${"a".repeat(129)}`), nothing(400)],
-    ["X's, by a MAC under the first secret", "x", { secondSecret: "other" }, by("GET", "crc_token=a-b%3D"), { status: 200, headers: jsonType, body: JSON.stringify({ response_token: `sha256=${mac("a-b=", "base64")}` }) }],
+    ["X's, by a MAC under the first secret", "x", { second: "other" }, by("GET", "crc_token=a-b%3D"), { status: 200, headers: jsonType, body: JSON.stringify({ response_token: `sha256=${mac("a-b=", "base64")}` }) }],
     ["one that GitHub does not know", "github", {}, by("GET", "challenge=a"), undefined],
     ["Intercom's by HEAD", "intercom", {}, by("HEAD"), nothing(200)],
     ["GitHub's by HEAD", "github", {}, by("HEAD"), undefined],
@@ -202,7 +202,7 @@ describe("handshakes of senders", () => {
     ]),
     ["Notion's secret, which is shown", "notion", armed, brings(secret), { ...nothing(200), show: secret }],
     ["Notion's secret without First contact", "notion", {}, brings(secret), undefined],
-    ["Notion's secret while there is one", "notion", { ...armed, secret: "secret" }, brings(secret), undefined],
+    ["Notion's secret while there is one", "notion", { ...armed, first: "secret" }, brings(secret), undefined],
     ["Notion's secret beside an event", "notion", armed, brings(secret, { type: "page.created" }), undefined],
     ...["", 1, null, [secret]].map((other): (typeof cases)[number] => [`Notion's ${JSON.stringify(other)}`, "notion", armed, brings(other), undefined]),
     ...["short", "<b>0123456789abcdef", "x".repeat(129)].map((other): (typeof cases)[number] => [`Notion's ${other}`, "notion", armed, brings(other), nothing(400)]),
@@ -231,7 +231,7 @@ describe("handshakes of senders", () => {
     ...['{"events":[{"action":"added"}]}', '{"events":{}}', "[]"].map((body): (typeof cases)[number] => [`Asana's ${body}`, "asana", {}, byAsana(body), undefined]),
     ["Asana's heartbeat without its signature", "asana", {}, { ...byAsana('{"events":[]}'), headers: [] }, undefined],
     ["Slack's with nothing to say back", "slack", {}, bySlack('{"type":"url_verification"}'), nothing(400)],
-    ...["new", "old"].map((fitting): (typeof cases)[number] => [`Zoom's, by a MAC under the ${fitting} secret that fits`, "zoom", { secret: "new", secondSecret: "old" }, byZoom("abc", fitting), { status: 200, headers: jsonType, body: zoomed(fitting), ...proved }]),
+    ...["new", "old"].map((fitting): (typeof cases)[number] => [`Zoom's, by a MAC under the ${fitting} secret that fits`, "zoom", { first: "new", second: "old" }, byZoom("abc", fitting), { status: 200, headers: jsonType, body: zoomed(fitting), ...proved }]),
     ["Zoom's that wants a signature", "zoom", {}, byZoom("v0:17:{}"), nothing(400)],
     ["Smartcar's that could be a body", "smartcar", {}, verify('{"eventType":"VEHICLE_STATE"}'), nothing(400)],
     ["Smartcar's without a challenge", "smartcar", {}, verify(undefined), nothing(400)],

@@ -7,7 +7,7 @@ import should from "should";
 import catalog from "../../../locales/en-US/webhook-trigger.json";
 import type { Authenticated, Authenticator, HeadResult } from "../../../src/auth/authenticator";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
-import { JwtAuthenticator } from "../../../src/auth/jwt";
+import { createJwtAuthenticator } from "../../../src/auth/jwt";
 import { KeptPublications, keptFileName } from "../../../src/auth/published";
 import { TestCredentials } from "../../../src/auth/test-credentials";
 import type { JwtAccess } from "../../../src/config/parse";
@@ -31,7 +31,7 @@ const audience = "https://nodered.example/orders";
 const secret = "a-shared-secret-of-more-than-32-bytes";
 const usual: JwtAccess = {
   ...{ method: "jwt", name: "Authorization", keySource: "secret", jwksUrl: "", publicKey: "", bodyDigest: undefined },
-  ...{ secret, secondSecret: "", issuer, audience, claims: {} },
+  ...{ first: secret, callers: [], issuer, audience, claims: {} },
 };
 const claims = { iss: issuer, aud: audience, exp: now + 600 };
 
@@ -72,7 +72,7 @@ function reasonsFor(authenticator: Authenticator, value: string): string[] {
 }
 
 describe("a JSON Web Token", () => {
-  const authenticator = create({ secondSecret: "the-second-secret-of-more-than-32-bytes" });
+  const authenticator = create({ second: "the-second-secret-of-more-than-32-bytes" });
 
   it("is accepted behind Bearer and bare, by either secret, with its claims", async () => {
     const token = await signToken({ ...claims, sub: "4711" }, sharedKey(secret));
@@ -175,7 +175,7 @@ describe("the tokens of RFC 7515", () => {
       algorithms: [algorithm],
       find: () => ({ keys: [{ algorithms: [algorithm], key, credential: "first" as const }], mayLack: false }),
     };
-    const authenticator = new JwtAuthenticator(
+    const authenticator = createJwtAuthenticator(
       { ...usual, issuer: "joe", audience: "" },
       keys,
       new TestCredentials().of(""),
@@ -471,9 +471,7 @@ describe("the senders of JSON Web Tokens", () => {
       method: "signature",
       scheme: null,
       settings: {},
-      secret,
-      secondSecret: "",
-      verifyToken: "",
+      ...{ first: secret, callers: [], verifyToken: "" },
     } as const;
     createAuthenticator({ sender: "netlify", access }).should.eql({ rule: "verificationMethod", value: "" });
   });

@@ -36,11 +36,11 @@ describe("the senders", () => {
   it("that keep to Standard Webhooks may have a key pair, of which the secret is the public key", async () => {
     const sent = accepted.find(({ sender }) => sender === "standard-webhooks-v1a");
     const { secret = "", headers = [], body = "", at = 0 } = sent ?? {};
-    const authenticator = authenticatorFor("standard-webhooks", { secret });
+    const authenticator = authenticatorFor("standard-webhooks", { first: secret });
     const head = { method: "POST", rawHeaders: headers, search: "" };
     should(await judgeRequest(authenticator, head, body, at * 1000)).have.property("credential", "first");
     should(await judgeRequest(authenticator, head, `${body} `, at * 1000)).have.property("name", "signatureInvalid");
-    authenticatorFor("svix", { secret: "whsec_c2VjcmV0" })
+    authenticatorFor("svix", { first: "whsec_c2VjcmV0" })
       .should.have.propertyByPath("scheme", "alg")
       .eql("hmac-sha256");
   });

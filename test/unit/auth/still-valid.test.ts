@@ -2,11 +2,11 @@ import { isStillValid } from "../../../src/auth/still-valid";
 import type { BasicAccess, SignatureAccess, TokenAccess } from "../../../src/config/parse";
 
 const caller = (name: string, digest = name) => ({ name, digest });
-const token: TokenAccess = { method: "header", name: "X-Token", token: "a", callers: [caller("one"), caller("two")] };
-const basic: BasicAccess = { method: "basic", user: "me", password: "a", secondPassword: "b", callers: token.callers };
+const token: TokenAccess = { method: "header", name: "X-Token", first: "a", callers: [caller("one"), caller("two")] };
+const basic: BasicAccess = { method: "basic", user: "me", first: "a", second: "b", callers: token.callers };
 const signed: SignatureAccess = {
   ...{ method: "signature", scheme: null, settings: { publicUrl: "https://a.example" } },
-  ...{ secret: "a", secondSecret: "", verifyToken: "" },
+  ...{ first: "a", callers: [], verifyToken: "" },
 };
 const [first, second] = [{ credential: "first" }, { credential: "second" }] as const;
 
@@ -14,8 +14,8 @@ describe("what a request has shown before a deploy", () => {
   it("is still valid where that has left it as it is, or has made it the other one", () => {
     isStillValid(token, structuredClone(token), first).should.be.true();
     isStillValid(token, { ...token, callers: [] }, first).should.be.true();
-    isStillValid(signed, { ...signed, secret: "new", secondSecret: "a" }, first).should.be.true();
-    isStillValid(basic, { ...basic, password: "b", secondPassword: "" }, second).should.be.true();
+    isStillValid(signed, { ...signed, first: "new", second: "a" }, first).should.be.true();
+    isStillValid(basic, { ...basic, first: "b", second: "" }, second).should.be.true();
     for (const one of [token, basic]) isStillValid(one, { ...one, callers: [caller("one")] }, { ...first, caller: "one" }).should.be.true(); // prettier-ignore
   });
 
@@ -26,9 +26,9 @@ describe("what a request has shown before a deploy", () => {
   });
 
   it("is not valid any more where that has changed or removed it, or what it is verified by besides", () => {
-    isStillValid(token, { ...token, token: "b" }, first).should.be.false();
+    isStillValid(token, { ...token, first: "b" }, first).should.be.false();
     isStillValid(token, { ...token, name: "X-Other" }, first).should.be.false();
-    isStillValid(basic, { ...basic, password: "b", secondPassword: "" }, first).should.be.false();
+    isStillValid(basic, { ...basic, first: "b", second: "" }, first).should.be.false();
     isStillValid(basic, { ...basic, user: "you" }, first).should.be.false();
     isStillValid(signed, { ...signed, settings: {} }, first).should.be.false();
     isStillValid(token, signed, first).should.be.false();

@@ -1,22 +1,23 @@
 import should from "should";
 import { TestCredentials } from "../../../src/auth/test-credentials";
-import { TokenAuthenticator } from "../../../src/auth/token";
+import type { Authenticator } from "../../../src/auth/authenticator";
+import { createTokenAuthenticator } from "../../../src/auth/token";
 import { rules } from "../../../src/config/fields";
 import { Problem, problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
 
 /** Why a request is refused; nothing where it is accepted. */
-function refusalBy(authenticator: TokenAuthenticator, rawHeaders: string[], search: string): Problem | undefined {
-  const entry = authenticator.checkHead({ method: "POST", rawHeaders, search });
+function refusalBy(authenticator: Authenticator, rawHeaders: string[], search: string): Problem | undefined {
+  const entry = authenticator.checkHead({ method: "POST", rawHeaders, search }, 0);
   return entry instanceof Problem ? entry : undefined;
 }
 
 describe("a test credential", () => {
-  const access = { method: "header", name: "X-Token", token, callers: [] } as const;
+  const access = { method: "header", name: "X-Token", first: token, callers: [] } as const;
   const arrive = (presented: string) => ["X-Token", presented];
   const setUp = () => {
     const testCredentials = new TestCredentials();
-    return { testCredentials, authenticator: new TokenAuthenticator(access, testCredentials.of("hook")) };
+    return { testCredentials, authenticator: createTokenAuthenticator(access, testCredentials.of("hook")) };
   };
 
   it("has the form of a token, and is another each time", () => {
@@ -30,7 +31,7 @@ describe("a test credential", () => {
     const { testCredentials } = setUp();
     const { token: testCredential } = testCredentials.issue("hook");
     testCredentials.issue("hook");
-    const authenticator = new TokenAuthenticator({ ...access, token: "x".repeat(40) }, testCredentials.of("hook"));
+    const authenticator = createTokenAuthenticator({ ...access, first: "x".repeat(40) }, testCredentials.of("hook"));
     const request = arrive(testCredential);
     should(refusalBy(authenticator, request, "")).be.undefined();
     should(refusalBy(authenticator, request, "")).be.undefined();

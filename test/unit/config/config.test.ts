@@ -55,7 +55,7 @@ describe("parseConfig", () => {
         path: "/hook",
         returnQueryParams: false,
         sender: "",
-        access: { method: "header", name: "Authorization", token, callers: [] },
+        access: { method: "header", name: "Authorization", first: token, callers: [] },
         ...plain,
       });
     }
@@ -148,9 +148,7 @@ describe("parseConfig", () => {
           alg: "",
           arm: true,
         },
-        secret: "s3cret",
-        secondSecret: "",
-        verifyToken: "",
+        ...{ first: "s3cret", second: "", callers: [], verifyToken: "" },
       });
     });
 
@@ -192,7 +190,15 @@ describe("parseConfig", () => {
     const others = { keySource: "publicKey", publicKey: "none", headerParameter: "X Token", issuer: "${NAME}" };
     const given = { ...jwt, ...others, sender: "google-pubsub", requiredClaim: "email=a@b=c" };
     parse(given).should.have.property("access", {
-      ...{ method: "jwt", name: "Authorization", keySource: "jwks", publicKey: "none", secret: "", secondSecret: "" },
+      ...{
+        method: "jwt",
+        name: "Authorization",
+        keySource: "jwks",
+        publicKey: "none",
+        first: "",
+        second: "",
+        callers: [],
+      },
       jwksUrl: "https://www.googleapis.com/oauth2/v3/certs",
       ...{ issuer: "https://accounts.google.com", audience: "orders", bodyDigest: undefined },
       claims: { email_verified: "true", email: "a@b=c" },
@@ -200,7 +206,7 @@ describe("parseConfig", () => {
     parse({ ...given, sender: "netlify", audience: "", secret: "s3cret" })
       .should.have.property("access")
       .containEql({
-        ...{ name: "X-Webhook-Signature", keySource: "secret", secret: "s3cret", issuer: "netlify", audience: "" },
+        ...{ name: "X-Webhook-Signature", keySource: "secret", first: "s3cret", issuer: "netlify", audience: "" },
         ...{ claims: {}, bodyDigest: { claim: "sha256", encoding: "hex" } },
       });
   });

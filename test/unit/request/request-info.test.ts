@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import should from "should";
-import { TokenAuthenticator } from "../../../src/auth/token";
+import { createTokenAuthenticator } from "../../../src/auth/token";
 import { describeRequest, removeCredential } from "../../../src/request/request-info";
 import { token } from "../../harness/flow";
 
@@ -13,7 +13,7 @@ function summary(
   const socket = { remoteAddress: "127.0.0.1" };
   const url = search === "" ? "/Hook/" : `/Hook/?${search}`;
   const request = { method: "POST", url, headers, socket };
-  const authenticator = new TokenAuthenticator({ ...placement, token: secret, callers: [] });
+  const authenticator = createTokenAuthenticator({ ...placement, first: secret, callers: [] });
   return describeRequest(request as unknown as IncomingMessage, authenticator, "/Hook/", ip);
 }
 
@@ -51,7 +51,10 @@ describe("what a message has of its request", () => {
       headersDistinct: { cookie: [`last=${token}`] },
       rawHeaders: ["Cookie", `last=${token}`],
     };
-    removeCredential(request as unknown as IncomingMessage, new TokenAuthenticator({ ...query, token, callers: [] }));
+    removeCredential(
+      request as unknown as IncomingMessage,
+      createTokenAuthenticator({ ...query, first: token, callers: [] }),
+    );
     should(request.originalUrl).equal("/node/Hook/?a=1");
     should([request.query, request.cookies, request.params]).eql([{ a: "1" }, { theme: "dark" }, { id: "[redacted]" }]);
     JSON.stringify(request).should.not.containEql(token);

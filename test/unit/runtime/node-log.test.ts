@@ -2,14 +2,14 @@ import { mock } from "node:test";
 import { inspect } from "node:util";
 import should from "should";
 import type { RefusedRequestFacts } from "../../../src/auth/authenticator";
-import { TokenAuthenticator } from "../../../src/auth/token";
+import { createTokenAuthenticator } from "../../../src/auth/token";
 import type { DeliveryRecorder, RefusalExplanation } from "../../../src/deliveries/recorder";
 import { problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
 import { Observed, refusedRequest } from "../../harness/observed";
 import { authenticatorFor } from "../../harness/verification";
 
-const authenticator = new TokenAuthenticator({ method: "header", name: "Authorization", token, callers: [] });
+const authenticator = createTokenAuthenticator({ method: "header", name: "Authorization", first: token, callers: [] });
 
 describe("the log", () => {
   let observed: Observed;
@@ -73,7 +73,7 @@ describe("the log", () => {
     refuse(
       problems.unforeseen,
       quoted,
-      new TokenAuthenticator({ method: "header", name: "X", token: secret, callers: [] }),
+      createTokenAuthenticator({ method: "header", name: "X", first: secret, callers: [] }),
     );
     logs[0]?.should.match(/Invalid value \[redacted\] in \{"secret":"\[redacted\]"\}/).and.not.match(/x{38}/);
   });
@@ -119,7 +119,7 @@ describe("the log", () => {
 
   describe("of twenty nodes in a flood of refused requests", () => {
     const secret = "a secret";
-    const signed = authenticatorFor("github", { secret });
+    const signed = authenticatorFor("github", { first: secret });
     const rawHeaders = ["X-Hub-Signature-256", `sha256=${"0".repeat(64)}`];
     const head = { method: "POST", rawHeaders, search: "" };
     let bodies: (Buffer | undefined)[];

@@ -22,8 +22,8 @@ function isAccepted(sender: SenderId, type: string, signature: string, { fields,
   const rawHeaders = ["Content-Type", type, ...Object.entries({ ...fields, [signature.split("=")[0] ?? ""]: signature.slice(signature.indexOf("=") + 1) }).flat()]; // prettier-ignore
   const head = { method: "POST", rawHeaders, search };
   const settings = { publicUrl: "https://hooks.example.com/hook" };
-  const secret = sender === "svix" ? "c2VjcmV0" : "secret";
-  const result = authenticatorFor(sender, { settings, secret }).checkHead(head, at * 1000);
+  const first = sender === "svix" ? "c2VjcmV0" : "secret";
+  const result = authenticatorFor(sender, { settings, first }).checkHead(head, at * 1000);
   if (!("verify" in result)) return false;
   return "credential" in result.verify(DecodedBody.of(head, Buffer.from(body)));
 }

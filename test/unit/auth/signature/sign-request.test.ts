@@ -30,7 +30,7 @@ const outgoing = (given: Partial<OutgoingRequest>): OutgoingRequest => ({
 const isPublic = (id: SigningId) => !hasSharedKey(senders[id].scheme);
 
 async function signed(id: SenderId, secret: string, request: OutgoingRequest, publicUrl = "") {
-  const authenticator = authenticatorFor(id, { secret, settings: { publicUrl } });
+  const authenticator = authenticatorFor(id, { first: secret, settings: { publicUrl } });
   return { authenticator, request: await authenticator.sign(request, at) };
 }
 
