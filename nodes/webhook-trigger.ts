@@ -212,16 +212,14 @@ type Whole = Common & Pick<Endpoint, "config" | "authenticator" | "maxBodyBytes"
 /** The text about `httpNodeAuth`, where it checks the node's credential before the node does. */
 function findGuarded(
   { access }: WebhookConfig,
-  { scheme }: Endpoint["authenticator"],
+  { fields }: Endpoint["authenticator"],
   httpNodeAuth: ReturnType<typeof getSettings>["httpNodeAuth"],
 ): "basic.guarded" | "jwt.guarded" | undefined {
   // A host may have a function of its own instead.
   if (typeof httpNodeAuth !== "object") return undefined;
   // The password may be the same, too: only its hash is known.
   if (access.method === "basic") return access.user === httpNodeAuth.user ? undefined : "basic.guarded";
-  const signatures = scheme && "headers" in scheme.sig ? scheme.sig.headers : [];
-  const fields = access.method === "signature" ? signatures : access.method === "query" ? [] : [access.name];
-  return fields.some((name) => name.toLowerCase() === "authorization") ? "jwt.guarded" : undefined;
+  return fields.includes("authorization") ? "jwt.guarded" : undefined;
 }
 
 function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {

@@ -34,7 +34,10 @@ export function createCertificateAuthenticator(
   const isSns = scheme.alg === "code:sns";
   const tolerance = scheme.ts?.tolerance ?? 0;
   const { topicArn = "", webhookId = "" } = access.settings;
-  const toClock = (at: number): Clock => ({ at, unit: "iso8601", tolerance });
+  const readTimeAt =
+    (at: number): ReadTime =>
+    (text, source) =>
+      judgeTime(text, { source, unit: "iso8601", tolerance }, at);
 
   /** What keeps the body from being read. */
   const judgeHead = (head: RequestHead, at: number): RefusalReason | undefined => {
@@ -42,12 +45,12 @@ export function createCertificateAuthenticator(
       const [isRaw] = fieldValues(head.rawHeaders, "x-amz-sns-rawdelivery");
       return isRaw === "true" ? { kind: "certificate.raw" } : undefined;
     }
-    const signed = readPaypal(head, webhookId, toClock(at));
+    const signed = readPaypal(head, webhookId, readTimeAt(at));
     return "kind" in signed ? signed : undefined;
   };
 
   const read = (head: RequestHead, body: DecodedBody, at: number): SignedText | RefusalReason =>
-    isSns ? readSns(body, topicArn, toClock(at)) : readPaypal(head, webhookId, toClock(at));
+    isSns ? readSns(body, topicArn, readTimeAt(at)) : readPaypal(head, webhookId, readTimeAt(at));
 
   const judge = (signed: SignedText, body: Buffer, certificate: X509Certificate, at: number) => {
     const text = isSns ? signed.text : `${signed.text}${crc32(body)}`;
@@ -142,12 +145,8 @@ interface SignedText {
   readonly confirmation?: URL | undefined;
 }
 
-/** When a request came, in ms since the epoch, and how far its own time may be from that, in seconds. */
-interface Clock {
-  readonly at: number;
-  readonly unit: "iso8601";
-  readonly tolerance: number;
-}
+/** Reads when a request was signed, in ms since the epoch, if that is near enough to when it came. */
+type ReadTime = (text: string, source: Source) => number | RefusalReason;
 
 /** By https, without a port and user information. A certificate has one URL, without a query. */
 function parseUrl(text: string, host: RegExp, path: RegExp): URL | undefined {
@@ -184,7 +183,7 @@ const maxSnsBytes = 1024 * 1024;
  * @param body of which the flow gets the same members
  * @param topicArn anybody may have a topic at Amazon, and let it send to any URL
  */
-function readSns(body: DecodedBody, topicArn: string, clock: Clock): SignedText | RefusalReason {
+function readSns(body: DecodedBody, topicArn: string, readTime: ReadTime): SignedText | RefusalReason {
   if (body.isPacked) return { kind: "bodyPacked" };
   const missing = { kind: "missing", source: "json:Signature" } as const;
   // Parsing a stranger's JSON may take a hundred times as long.
@@ -205,7 +204,7 @@ function readSns(body: DecodedBody, topicArn: string, clock: Clock): SignedText 
   if (!hash) return { kind: "signatureMalformed", source: "json:SignatureVersion" };
   const certificate = parseUrl(members.SigningCertURL ?? "", snsHost, snsPath);
   if (!certificate) return { kind: "signatureMalformed", source: "json:SigningCertURL" };
-  const sentAt = judgeTime(members.Timestamp ?? "", { source: "json:Timestamp", ...clock }, clock.at);
+  const sentAt = readTime(members.Timestamp ?? "", "json:Timestamp");
   if (typeof sentAt !== "number") return sentAt;
   const text = names.map((name) => (members[name] === undefined ? "" : `${name}\n${members[name]}\n`)).join("");
   const confirmation = type === "SubscriptionConfirmation" ? parseUrl(subscribeUrl, snsHost, /^/) : undefined;
@@ -240,7 +239,7 @@ const paypalPath = /^\/v1\/notifications\/certs\/[\w-]+$/;
  *
  * @param webhookId of this URL at PayPal
  */
-function readPaypal({ rawHeaders }: RequestHead, webhookId: string, clock: Clock): SignedText | RefusalReason {
+function readPaypal({ rawHeaders }: RequestHead, webhookId: string, readTime: ReadTime): SignedText | RefusalReason {
   const values: string[] = [];
   for (const name of paypalFields) {
     const [value = "", ...repeated] = fieldValues(rawHeaders, name);
@@ -252,7 +251,7 @@ function readPaypal({ rawHeaders }: RequestHead, webhookId: string, clock: Clock
   const [id = "", time = "", signature = "", url = ""] = values;
   const certificate = parseUrl(url, paypalHost, paypalPath);
   if (!certificate) return { kind: "signatureMalformed", source: "header:paypal-cert-url" };
-  const sentAt = judgeTime(time, { source: "header:paypal-transmission-time", ...clock }, clock.at);
+  const sentAt = readTime(time, "header:paypal-transmission-time");
   if (typeof sentAt !== "number") return sentAt;
   return { text: `${id}|${time}|${webhookId}|`, signature, hash: "sha256", certificate, sentAt };
 }

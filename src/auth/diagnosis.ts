@@ -5,7 +5,7 @@ import { DecodedBody } from "../request/decode";
 import { fieldValues, type RequestHead } from "../request/head";
 import { isDeeperThan, type Json, parseJson } from "../request/json";
 import { Problem, type Reason } from "../request/problem";
-import type { Explanation, RefusalReason, RefusedRequestFacts } from "./authenticator";
+import type { Authenticated, Explanation, RefusalReason, RefusedRequestFacts } from "./authenticator";
 import { tokenLength } from "../config/fields";
 import { type CallerTokens, noCallers } from "./caller-tokens";
 import { digest, isSame } from "./digest";
@@ -173,7 +173,7 @@ export function explainSignature(setup: SignatureSetup, refused: RefusedRequestF
   const { head } = refused;
   const looksLike = recogniseOther(head.rawHeaders, setup.sender);
   const why = verifyAgain(setup, refused);
-  if (!why) return { reasons: [], ...(looksLike && { looksLike }) };
+  if (!why || "credential" in why) return { reasons: [], ...(looksLike && { looksLike }) };
   const reasons: Reason[] = why.kind === "timeOutside" ? [toReason(why)] : [];
   if (why.kind === "signatureWrong" || why.kind === "tokenWrong") reasons.push(...findErrors(setup, refused));
   const [field] = setup.scheme.sig.headers;
@@ -186,29 +186,26 @@ export function explainSignature(setup: SignatureSetup, refused: RefusedRequestF
   return { reasons, ...(looksLike && { looksLike }) };
 }
 
-/** The reason of the verifier; nothing where that cannot be found out. */
+/** The result of the verifier; nothing where that cannot be found out. */
 function verifyAgain(
   { sender, scheme, secrets, publicUrl }: SignatureSetup,
   { head, body, at }: RefusedRequestFacts,
-): RefusalReason | undefined {
+): Authenticated | RefusalReason | undefined {
   const verifier = Verifier.of(scheme, secrets, publicUrl, senders[sender].id?.from);
   if ("rule" in verifier) return undefined;
   const check = verifier.checkHead(head, at);
   if ("kind" in check) return check;
   if (verifier.readsBody && !body) return undefined;
-  const verdict = check.verify(body && DecodedBody.of(head, body));
-  return "kind" in verdict ? verdict : undefined;
+  return check.verify(body && DecodedBody.of(head, body));
 }
 
 /** The first change of the body, the secrets or the URL with which the request verifies. */
-function findErrors(setup: SignatureSetup, { head, body, at }: RefusedRequestFacts): Reason[] {
+function findErrors(setup: SignatureSetup, refused: RefusedRequestFacts): Reason[] {
   const { secrets, sender, publicUrl, scheme } = setup;
+  const { body } = refused;
   const verifies = (changed: Partial<SignatureSetup>, bytes = body) => {
-    const other = { ...setup, ...changed };
-    const verifier = Verifier.of(scheme, other.secrets, other.publicUrl);
-    if ("rule" in verifier) return false;
-    const check = verifier.checkHead(head, at);
-    return !("kind" in check || "kind" in check.verify(bytes && DecodedBody.of(head, bytes)));
+    const verdict = verifyAgain({ ...setup, ...changed }, { ...refused, body: bytes });
+    return verdict !== undefined && "credential" in verdict;
   };
   if (body && coversBody(scheme)) {
     for (const [change, original] of originals(body)) {

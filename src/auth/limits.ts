@@ -81,15 +81,14 @@ export function createLimits(
 ): JudgeHead | undefined {
   if (allowFrom.length === 0 && rateLimit === 0) return undefined;
   const isAllowed = createAllowList(allowFrom);
-  const count = (by: string, problem: Problem) => {
-    const { requests, leftMs } = counter.count(`${by} ${node}`);
-    if (requests <= rateLimit) return undefined;
-    return problem.retriedAfter(Math.max(Math.ceil(leftMs / 1000), 1));
-  };
   const countOnce = (request: IncomingMessage, by: string, problem = problems.rateExceeded) => {
     if (rateLimit === 0) return undefined;
-    if (!judged.has(request)) judged.set(request, count(by, problem));
-    return judged.get(request);
+    if (judged.has(request)) return judged.get(request);
+    const { requests, leftMs } = counter.count(`${by} ${node}`);
+    const seconds = Math.max(Math.ceil(leftMs / 1000), 1);
+    const refusal = requests > rateLimit ? problem.retriedAfter(seconds) : undefined;
+    judged.set(request, refusal);
+    return refusal;
   };
   return (request, ip, authenticate) => {
     if (testCredentials.isFromUs(request.socket)) return authenticate();

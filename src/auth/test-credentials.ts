@@ -43,67 +43,52 @@ export class TestCredentials {
     return { token, leaveBy: (port) => (issued.port = port), revoke: () => this.#issued.delete(issued) };
   }
 
-  /** @param node the id of the node that accepts them */
-  of(node: string): NodeTestCredentials {
-    return new NodeTestCredentials(this.#issued, node);
-  }
-
   /** Whether a connection is that of a test request: while it is on its way, no one else has its port. */
   isFromUs({ remoteAddress = "", remotePort }: Pick<Socket, "remoteAddress" | "remotePort">): boolean {
     if (this.#issued.size === 0 || remotePort === undefined || !isLoopback(remoteAddress)) return false;
     return [...this.#issued].some(({ port }) => port === remotePort);
   }
+
+  /** @param node the id of the node that accepts them */
+  of(node: string): NodeTestCredentials {
+    const issued = this.#issued;
+    /** The one that is presented, unless another request has used it. */
+    const find = (presented: Buffer, request: object) => {
+      const found = [...issued].find((each) => each.node === node && isSame(presented, each.digest));
+      if (!found) return undefined;
+      found.usedBy ??= request;
+      return found.usedBy === request ? found : undefined;
+    };
+    const findIn = ({ rawHeaders }: RequestHead) => {
+      // Called for each request.
+      if (issued.size === 0) return undefined;
+      const [presented, ...more] = fieldValues(rawHeaders, testField);
+      if (presented === undefined || more.length > 0) return undefined;
+      return find(digestOfPresented(presented), rawHeaders);
+    };
+    return {
+      accept: (presented, request) => find(presented, request)?.isProof === true,
+      isTest: (head) => findIn(head)?.isProof === true,
+      isSignedTest: (head) => findIn(head)?.isProof === false,
+      // Called for each redacted text.
+      tokens: () =>
+        issued.size === 0 ? none : [...issued].filter((each) => each.node === node).map(({ token }) => token),
+    };
+  }
 }
 
 /** The test credentials of one node. */
-export class NodeTestCredentials {
-  readonly #issued: ReadonlySet<Issued>;
-  readonly #node: string;
-
-  constructor(issued: ReadonlySet<Issued>, node: string) {
-    this.#issued = issued;
-    this.#node = node;
-  }
-
+export interface NodeTestCredentials {
   /**
    * Whether a token is a test credential that no other request has used.
    *
    * @param request identifies the request, which is asked again after a deploy
    */
-  accept(presented: Buffer, request: object): boolean {
-    return this.#find(presented, request)?.isProof === true;
-  }
-
+  accept(presented: Buffer, request: object): boolean;
   /** Whether a request has a test credential in the header field for it, and needs no other one. */
-  isTest(head: RequestHead): boolean {
-    return this.#findIn(head)?.isProof === true;
-  }
-
+  isTest(head: RequestHead): boolean;
   /** Whether a request that has a credential of its sender says that it is a test. */
-  isSignedTest(head: RequestHead): boolean {
-    return this.#findIn(head)?.isProof === false;
-  }
-
-  #findIn({ rawHeaders }: RequestHead): Issued | undefined {
-    // Called for each request.
-    if (this.#issued.size === 0) return undefined;
-    const [presented, ...more] = fieldValues(rawHeaders, testField);
-    if (presented === undefined || more.length > 0) return undefined;
-    return this.#find(digestOfPresented(presented), rawHeaders);
-  }
-
-  /** The one that is presented, unless another request has used it. */
-  #find(presented: Buffer, request: object): Issued | undefined {
-    const found = [...this.#issued].find(({ node, digest: own }) => node === this.#node && isSame(presented, own));
-    if (!found) return undefined;
-    found.usedBy ??= request;
-    return found.usedBy === request ? found : undefined;
-  }
-
+  isSignedTest(head: RequestHead): boolean;
   /** To be redacted as the token is. */
-  tokens(): readonly string[] {
-    // Called for each redacted text.
-    if (this.#issued.size === 0) return none;
-    return Array.from(this.#issued).flatMap((issued) => (issued.node === this.#node ? [issued.token] : []));
-  }
+  tokens(): readonly string[];
 }

@@ -21,7 +21,7 @@ export const maxCallers = 1000;
 const maxCallerName = 64;
 
 /** A rule that a list of callers breaks. */
-export type CallersRule = `callers.${"format" | "many" | "name" | "digest" | "twice"}`;
+type CallersRule = `callers.${"format" | "many" | "name" | "digest" | "twice"}`;
 
 /**
  * The callers in a credential.

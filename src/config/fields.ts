@@ -2,10 +2,10 @@
 // form, which the build writes (nodes/editor/form/rows.mjs). The runtime and the form both read them here.
 
 import { parseBlocks } from "./blocks";
-import { type CallersRule, parseCallers } from "./callers";
+import { parseCallers } from "./callers";
 import { type JwtPreset, type KeySource, keySources, type Sender, type Settings, usesCertificate } from "../auth/senders/sender"; // prettier-ignore
 import { findJwtPreset, isSenderId, senders } from "../auth/senders/table";
-import { isEnvironmentValue, isFieldName, isObject, isTrue, isWithoutContent, parseNumber, text } from "./values";
+import { isEnvironmentValue, isFieldName, isObject, isWithoutContent, parseNumber, text } from "./values";
 import { normalisePath } from "./paths";
 
 /** The exact length of a token, in characters. */
@@ -47,22 +47,21 @@ interface CredentialField extends FormRow {
   readonly type: "password" | "text";
 }
 
-/** Where the environment decides, the fields of all methods are used. */
-const verifying =
-  (method: string) =>
-  ({ verificationMethod: given }: Choices) =>
-    given === method || isEnvironmentValue(given);
+/** Where the environment decides, the fields of all choices are used. */
+const where =
+  (name: Choice, ...wanted: readonly unknown[]) =>
+  ({ [name]: given }: Choices) =>
+    wanted.includes(given) || isEnvironmentValue(given);
+const verifying = (...methods: readonly string[]) => where("verificationMethod", ...methods);
 /** Not where the sender presets it. */
 const byJwt = (name: keyof JwtPreset) => (choices: Choices) =>
   verifying("jwt")(choices) && findJwtPreset(choices.sender)?.[name] === undefined;
 const byKey = (source: KeySource) => (choices: Choices) =>
-  byJwt("keySource")(choices) && (choices.keySource === source || isEnvironmentValue(choices.keySource));
+  byJwt("keySource")(choices) && where("keySource", source)(choices);
 const byCustomSender = (choices: Choices) => verifying("signature")(choices) && choices.sender === "custom";
-const byNode = ({ reply }: Choices) => reply === "now" || isEnvironmentValue(reply);
-const byFlow = ({ reply }: Choices) => reply === "flow" || isEnvironmentValue(reply);
+const byNode = where("reply", "now");
 const withContent = (choices: Choices) => byNode(choices) && !isWithoutContent(choices.replyStatus);
-const byToken = (choices: Choices) => verifying("header")(choices) || verifying("query")(choices);
-const withCallers = (choices: Choices) => byToken(choices) || verifying("basic")(choices);
+const withCallers = verifying("header", "query", "basic");
 /** Not of a sender that signs without a shared secret. */
 const bySecret = (choices: Choices) => {
   const sender = findSigningSender(choices.sender);
@@ -73,8 +72,8 @@ const bySecret = (choices: Choices) => {
 /** With senders that need it. */
 const bySender = (name: keyof Settings | "verifyToken") => (choices: Choices) =>
   verifying("signature")(choices) && (findSigningSender(choices.sender)?.settings?.includes(name) ?? false);
-const withoutDuplicates = ({ ignoreDuplicates: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
-const withGuarantee = ({ guaranteed: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
+const withoutDuplicates = where("ignoreDuplicates", true, "true");
+const withGuarantee = where("guaranteed", true, "true");
 /** Where the flow replies, the reply says how an attempt has ended. */
 const withAttempts = (choices: Choices) => withGuarantee(choices) && byNode(choices);
 
@@ -139,7 +138,7 @@ export const fields = {
   /** The media type of `replyBody`. */
   replyType: { default: "application/json", accepts: isMediaType, isUsed: withContent, section: "reply", icon: "tag" },
   /** How long the flow may take to reply, in seconds. */
-  replyTimeout: { ...wholeNumber(10, 1, 300), isUsed: byFlow, section: "reply", icon: "clock-o" },
+  replyTimeout: { ...wholeNumber(10, 1, 300), isUsed: where("reply", "flow"), section: "reply", icon: "clock-o" },
   ignoreDuplicates: { ...flag(), section: "duplicates", icon: "clone" },
   duplicateKey: { default: "", accepts: isDuplicateKey, isUsed: withoutDuplicates, section: "duplicates", icon: "key" },
   /** How long a delivery is remembered, in hours. */
@@ -189,7 +188,7 @@ export const fields = {
 
 /** Node-RED stores credentials apart from the flow file, encrypted, and never shows passwords again. */
 export const credentials = {
-  token: { type: "password", isUsed: byToken, section: "credential", icon: "lock" },
+  token: { type: "password", isUsed: verifying("header", "query"), section: "credential", icon: "lock" },
   user: { type: "text", isUsed: verifying("basic"), section: "credential", icon: "user" },
   password: { type: "password", isUsed: verifying("basic"), section: "credential", icon: "lock" },
   secondPassword: { type: "password", isUsed: verifying("basic"), section: "rotation", icon: "lock" },
@@ -228,23 +227,13 @@ type FieldWithRule = {
 
 /** A broken rule, by the key of its text under `rules` in the message catalog. */
 export type BrokenRule =
-  | FieldWithRule
+  | NonNullable<ReturnType<(typeof rules)[keyof typeof rules]>>
   | "environment"
-  | `relativePath.${"required" | "length" | "characters" | "segments" | "parameters" | "admin"}`
-  | `token.${"required" | "length" | "characters"}`
-  | CallersRule
-  | `user.${"required" | "colon"}`
-  | "password.required"
+  | "relativePath.admin"
   | `sender.${"required" | "unknown"}`
-  | `requiredClaim.${"format" | "required"}`
-  | `secret.${"required" | "format"}`
+  | "requiredClaim.required"
+  | "secret.format"
   | "secondSecret.format"
-  | "publicUrl"
-  | "signatureHeader"
-  | "timestampHeader"
-  | "topicArn"
-  | "webhookId"
-  | "alg"
   | `scheme.${"required" | "alg" | "key" | "sig" | "enc" | "content" | "ts" | "requires" | "handshake"}`
   | "httpNodeMiddleware"
   | "storeMissing"
@@ -260,20 +249,11 @@ export interface Breach {
   value: string;
 }
 
-/** Returns the rule that a value breaks. */
-type Rule = (value: unknown) => BrokenRule | undefined;
-
 const fieldRules = Object.fromEntries(
   Object.entries<SavedField>(fields).flatMap(([name, { accepts }]) =>
     accepts ? [[name, (value: unknown) => (accepts(value) ? undefined : name)]] : [],
   ),
-) as Record<FieldWithRule, Rule>;
-
-function userRule(value: unknown): BrokenRule | undefined {
-  if (text(value) === "") return "user.required";
-  // RFC 7617 §2: the first colon ends the user.
-  return text(value).includes(":") ? "user.colon" : undefined;
-}
+) as { readonly [Name in FieldWithRule]: (value: unknown) => Name | undefined };
 
 /** The rule of the claim that some senders make necessary. */
 export function identityRule(value: unknown, sender: unknown): BrokenRule | undefined {
@@ -281,14 +261,10 @@ export function identityRule(value: unknown, sender: unknown): BrokenRule | unde
   return identity === undefined || text(value).startsWith(`${identity}=`) ? undefined : "requiredClaim.required";
 }
 
-function tokenRule(value: unknown): BrokenRule | undefined {
-  const token = text(value);
-  if (token === "") return "token.required";
-  if (token.length !== tokenLength) return "token.length";
-  return /^[\x21-\x7e]+$/.test(token) ? undefined : "token.characters";
-}
-
-/** The rules of fields, credentials and settings, for values whose environment variables are already resolved. */
+/**
+ * The rules of fields, credentials and settings, for values whose environment variables are already resolved: each returns
+ * the rule that a value breaks.
+ */
 export const rules = {
   ...fieldRules,
   relativePath(value) {
@@ -303,12 +279,21 @@ export const rules = {
     const parameters = segments.filter((segment) => segment.startsWith(":"));
     return new Set(parameters).size < parameters.length ? "relativePath.parameters" : undefined;
   },
-  token: tokenRule,
+  token: (value) => {
+    const token = text(value);
+    if (token === "") return "token.required";
+    if (token.length !== tokenLength) return "token.length";
+    return /^[\x21-\x7e]+$/.test(token) ? undefined : "token.characters";
+  },
   callers(value) {
     const parsed = parseCallers(value);
     return typeof parsed === "string" ? parsed : undefined;
   },
-  user: userRule,
+  user: (value) => {
+    if (text(value) === "") return "user.required";
+    // RFC 7617 §2: the first colon ends the user.
+    return text(value).includes(":") ? "user.colon" : undefined;
+  },
   password: (value) => (text(value) === "" ? "password.required" : undefined),
   requiredClaim: (value) => (/^(?:[^=]+=[^]+)?$/.test(text(value)) ? undefined : "requiredClaim.format"),
   secret: (value) => (text(value) === "" ? "secret.required" : undefined),
@@ -318,7 +303,7 @@ export const rules = {
   topicArn: (value) => (/^(?:arn:[a-z-]+:sns:[a-z0-9-]+:\d{12}:[\w.-]+)?$/.test(text(value)) ? undefined : "topicArn"),
   webhookId: (value) => (/^[A-Za-z0-9]*$/.test(text(value)) ? undefined : "webhookId"),
   alg: (value) => (text(value) === "" || hashes.some((hash) => hash === value) ? undefined : "alg"),
-} satisfies Record<string, Rule>;
+} satisfies Record<string, (value: unknown) => string | undefined>;
 
 /** Whether a field is used with the values of the others. */
 export function isFieldUsed(field: keyof FieldTable, choices: Choices): boolean {
