@@ -4,7 +4,7 @@ import { killAgainAndAgain, type Plan } from "../harness/kills";
 
 /** In how many requests at once, and how often, it is killed: `npm run kills` does so a hundred times. */
 const often = {
-  times: 4,
+  times: 2,
   callers: 100,
   seed: Number(process.env.SEED ?? 1),
   backoff: { backoffFirst: 1, backoffLongest: 2 },
@@ -15,7 +15,7 @@ describe("what was answered with a 2xx by a Node-RED that is ended again and aga
 
   const plans: [string, Plan][] = [
     ["while requests come", often],
-    ["while it deploys", { ...often, times: 3, deploys: true }],
+    ["while it deploys", { ...often, deploys: true }],
   ];
   for (const [when, plan] of sqliteIsHere() ? plans : []) {
     it(`reaches the end of its flow, or is kept as failed, with its deliveries in a file, ${when}`, async () => {

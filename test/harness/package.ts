@@ -37,12 +37,19 @@ export function packedTarball(): string {
 /**
  * A node_modules folder into which the packed package was installed, and nothing else.
  *
- * @param besides modules of this repository that are installed beside it; then the folder is a new one
+ * @param besides modules of this repository that are installed beside it; then the folder is another one
  */
 export function installedModules(besides: readonly string[] = []): string {
   const modules = installed("node_modules");
-  return besides.length > 0 ? modulesWith(modules, besides) : modules;
+  if (besides.length === 0) return modules;
+  const known = copies.get(besides.join());
+  if (known !== undefined) return known;
+  const copy = modulesWith(modules, besides);
+  copies.set(besides.join(), copy);
+  return copy;
 }
+
+const copies = new Map<string, string>();
 
 /** The package itself is copied: what it needs is looked for beside the place where it really is. */
 function modulesWith(installed: string, names: readonly string[]): string {

@@ -1,19 +1,21 @@
-/** A process whose flow starts with a delivery and never ends, until it is killed: `<engine> <place> <id> [<timeoutMs>]`. */
+/** A process whose flows begin and never end, until it is killed: `<engine> <place>`. */
 import { Listener } from "./listener";
 import { delivered, engines, TestFlow } from "./queues";
+import { until } from "./until";
 
-async function main(name: string, place: string, id: string, timeoutMs: string | undefined): Promise<void> {
+async function main(name: string, place: string): Promise<void> {
   // It is killed as soon as it has said so: what it has is soon taken over.
   const queue = engines.find((engine) => engine.name === name)?.create(place, { lockDuration: 1000 });
-  await queue?.open(new Listener());
-  queue?.release();
-  const say = () => process.stdout.write("started\n");
-  const flow = new TestFlow(() => new Promise(say));
-  queue?.process("n", flow);
-  if (timeoutMs === undefined) return queue?.add(delivered(id), Buffer.from(id));
-  await queue?.addRunning(delivered(id, { state: "running", attempt: 1 }), Buffer.from(id), Number(timeoutMs));
-  say();
+  if (!queue) throw new Error(`There is no engine ${name}`);
+  await queue.open(new Listener());
+  queue.release();
+  const flow = new TestFlow(() => new Promise(() => undefined));
+  for (const node of ["n", "m"]) queue.process(node, flow);
+  await queue.addRunning(delivered("asked", { state: "running", attempt: 1 }), Buffer.from("asked"), 100);
+  for (const [id, node] of [["stored", "n"], ["last", "m"]] as const) await queue.add(delivered(id, { node }), Buffer.from(id)); // prettier-ignore
+  await until(() => flow.starts.length === 2, "both flows");
+  process.stdout.write("started\n");
 }
 
-const [name = "", place = "", id = "", timeoutMs] = process.argv.slice(2);
-void main(name, place, id, timeoutMs);
+const [name = "", place = ""] = process.argv.slice(2);
+void main(name, place);

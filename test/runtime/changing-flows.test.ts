@@ -1,6 +1,6 @@
 import should from "should";
 import { bearer, tab, webhook } from "../harness/flow";
-import { storeKinds } from "../harness/guaranteed";
+import { storeKinds, type TestStore } from "../harness/guaranteed";
 import { send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
@@ -19,72 +19,79 @@ const changes: [id: string, what: string, func: string][] = [
 ]; // prettier-ignore
 const end = (id: string) => `${id === "gone" ? "" : 'msg.topic = msg.webhook?.event ?? "none";'} return msg;`;
 
-const flow = (fields: Record<string, unknown>) =>
+/** How the nodes are set up, of which each change has one, by the first part of their paths. */
+const inMemory: [way: string, how: string, fields: Record<string, unknown>][] = [
+  ["now", "", {}],
+  ["by-flow", ", with a reply by the flow", { reply: "flow" }],
+];
+const inStore: typeof inMemory = [
+  ...inMemory,
+  ["guaranteed", ", with guaranteed delivery", { guaranteed: true, attempts: 1 }],
+  ["guaranteed-by-flow", ", with guaranteed delivery and a reply by the flow", { guaranteed: true, attempts: 1, reply: "flow" }],
+]; // prettier-ignore
+
+const flow = (ways: typeof inMemory) =>
   tab(
-    ...changes.flatMap(([id, , func]) => [
-      webhook(id, `/${id}/:id`, { rawBody: true, ...fields, wires: [[`does-${id}`]] }),
-      { id: `does-${id}`, type: "function", func: `${func} ${end(id)}`, wires: [fields.reply === "flow" ? ["response"] : []] },
-    ]),
+    ...ways.flatMap(([way, , fields]) =>
+      changes.flatMap(([id, , func]) => [
+        webhook(`${way}-${id}`, `/${way}/${id}/:id`, { rawBody: true, ...fields, wires: [[`does-${way}-${id}`]] }),
+        { id: `does-${way}-${id}`, type: "function", func: `${func} ${end(id)}`, wires: [fields.reply === "flow" ? ["response"] : []] },
+      ]),
+    ),
     { id: "response", type: "http response", statusCode: "200", headers: {}, wires: [] },
   ); // prettier-ignore
 
-const ways: [how: string, fields: Record<string, unknown>, settings: () => Promise<{ options: object; end: () => Promise<unknown> }>][] = [
-  ["in memory", {}, () => Promise.resolve({ options: {}, end: () => Promise.resolve() })],
-  ["in memory, with a reply by the flow", { reply: "flow" }, () => Promise.resolve({ options: {}, end: () => Promise.resolve() })],
-  ...storeKinds.filter(({ isHere }) => isHere).flatMap((kind) =>
-    ([["", {}], [", with a reply by the flow", { reply: "flow" }], [", with guaranteed delivery", { guaranteed: true, attempts: 1 }], [", with guaranteed delivery and a reply by the flow", { guaranteed: true, attempts: 1, reply: "flow" }]] as const).map(
-      ([how, fields]): (typeof ways)[number] => [`in ${kind.name}${how}`, fields, async () => kind.begin()],
-    ),
-  ),
-]; // prettier-ignore
-
-for (const [how, fields, begin] of ways) {
-  describe(`a flow changes its message, and nothing that is kept ${how},`, () => {
-    let store: Awaited<ReturnType<typeof begin>>;
+for (const kind of [undefined, ...storeKinds.filter(({ isHere }) => isHere)]) {
+  const ways = kind ? inStore : inMemory;
+  describe(`a flow changes its message, and nothing that is kept in ${kind?.name ?? "memory"},`, () => {
+    let store: TestStore | undefined;
     let nodeRed: NodeRed;
     let shown: ShownDeliveries;
     before(async () => {
-      store = await begin();
-      nodeRed = await NodeRed.start({ ...store.options, flow: flow(fields) });
+      store = await kind?.begin();
+      nodeRed = await NodeRed.start({ ...store?.options, flow: flow(ways) });
       shown = new ShownDeliveries(nodeRed);
     });
     after(async () => {
       await nodeRed.stop();
-      await store.end();
+      await store?.end();
     });
 
     const json = { ...bearer, "Content-Type": "application/json", "X-Kind": "order" };
     const post = (path: string, headers: Record<string, string> = json, body: string | Buffer = '{"order":42}') =>
       send(nodeRed.node(path), { headers, body });
 
-    for (const [id, what] of changes) {
-      it(`where it ${what}`, async () => {
-        // Others that come in the same turn are not affected.
-        const replies = await Promise.all([post(`/${id}/7?a=1`), post("/headers/8"), post(`/${id}/9`)]);
-        for (const { status } of replies) should(status).equal(200);
-        const first = await shown.find((each) => each.node === id && each.path === `/${id}/7` && each.status === 200 && each.state === "succeeded");
-        should(first).containDeep({ method: "POST", event: null, senderId: null, reason: null });
-        const { headers, query, body, payload } = await shown.detail(first.id);
-        should(headers).containDeep({ "content-type": "application/json", "x-kind": "order" });
-        should(headers).not.have.property("x-upstream");
-        should([query, body.data, payload]).eql([{ a: "1" }, '{"order":42}', { order: 42 }]);
+    for (const [way, how] of ways) {
+      for (const [id, what] of changes) {
+        it(`where it ${what}${how}`, async () => {
+          // Others that come in the same turn are not affected.
+          const replies = await Promise.all([post(`/${way}/${id}/7?a=1`), post(`/${way}/headers/8`), post(`/${way}/${id}/9`)]);
+          for (const { status } of replies) should(status).equal(200);
+          const node = `node=${way}-${id}`;
+          const first = await shown.find(({ path, status, state }) => path === `/${way}/${id}/7` && status === 200 && state === "succeeded", node);
+          should(first).containDeep({ method: "POST", event: null, senderId: null, reason: null });
+          const { headers, query, body, payload } = await shown.detail(first.id);
+          should(headers).containDeep({ "content-type": "application/json", "x-kind": "order" });
+          should(headers).not.have.property("x-upstream");
+          should([query, body.data, payload]).eql([{ a: "1" }, '{"order":42}', { order: 42 }]);
+          const { json: again } = await shown.replay(first.id);
+          await shown.find((each) => each.id === again.id && each.state === "succeeded", node);
+          const detail = await shown.detail(String(again.id));
+          should([detail.headers, detail.query, detail.body, detail.payload]).eql([headers, query, body, payload]);
+        }); // prettier-ignore
+      }
+
+      it(`where it overwrites a Buffer${how}`, async () => {
+        const bytes = Buffer.from([0, 255, 1, 2]);
+        await post(`/${way}/bytes/1`, { ...bearer, "Content-Type": "application/octet-stream" }, bytes);
+        const first = await shown.find((each) => each.path === `/${way}/bytes/1` && each.state === "succeeded");
         const { json: again } = await shown.replay(first.id);
         await shown.find((each) => each.id === again.id && each.state === "succeeded");
-        const detail = await shown.detail(String(again.id));
-        should([detail.headers, detail.query, detail.body, detail.payload]).eql([headers, query, body, payload]);
-      }); // prettier-ignore
+        for (const id of [first.id, String(again.id)]) {
+          should((await shown.detail(id)).body).eql({ encoding: "base64", data: bytes.toString("base64"), truncated: false }); // prettier-ignore
+        }
+      });
     }
-
-    it("where it overwrites a Buffer", async () => {
-      const bytes = Buffer.from([0, 255, 1, 2]);
-      await post("/bytes/1", { ...bearer, "Content-Type": "application/octet-stream" }, bytes);
-      const first = await shown.find((each) => each.path === "/bytes/1" && each.state === "succeeded");
-      const { json: again } = await shown.replay(first.id);
-      await shown.find((each) => each.id === again.id && each.state === "succeeded");
-      for (const id of [first.id, String(again.id)]) {
-        should((await shown.detail(id)).body).eql({ encoding: "base64", data: bytes.toString("base64"), truncated: false }); // prettier-ignore
-      }
-    });
 
     it("without a request that is refused, and without an error", async () => {
       (await shown.page("state=refused")).deliveries.should.eql([]);

@@ -172,9 +172,9 @@ if (serverIsHere && nginxIsHere) {
         const start = performance.now();
         await victim.kill();
         await sender.more(20);
+        streamed = await sender.end();
         await hasAll("hold-killed", killed, 2);
         takenOverMs = performance.now() - start;
-        streamed = await sender.end();
       });
       after(async () => {
         await instances.replace(victim, flow());

@@ -5,9 +5,10 @@ import { delivered } from "../../harness/deliveries";
 describe("The list of filtered requests", () => {
   const all = { state: "filtered", limit: 100_000 } as const;
   const fill = (list: FilteredList, count: number, nodes: number, size: number) => {
+    const body = Buffer.alloc(size);
     for (let at = 0; at < count; at++) {
       const rest = { at, node: `node ${at % nodes}`, state: "filtered", size } as const;
-      list.add(delivered(String(at), rest), Buffer.alloc(size));
+      list.add(delivered(String(at), rest), body);
     }
   };
 

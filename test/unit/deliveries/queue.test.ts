@@ -457,38 +457,27 @@ function testQueue(engine: QueueEngine): void {
   describe("outlives processes, and", () => {
     let child: ChildProcess | undefined;
     afterEach(() => child?.kill("SIGKILL"));
-    const kill = async (...args: string[]) => {
+
+    it("counts the attempts whose process has ended, also those of requests, and starts their flows again until all are used up", async () => {
       await queues.close(queue);
       const program = resolve(__dirname, "../../harness/queue-child.ts");
-      child = spawn(process.execPath, ["--import", "tsx", program, engine.name, queues.place, ...args], { stdio: ["ignore", "pipe", "inherit"] }); // prettier-ignore
+      child = spawn(process.execPath, ["--import", "tsx", program, engine.name, queues.place], { stdio: ["ignore", "pipe", "inherit"] }); // prettier-ignore
       if (child.stdout) await once(child.stdout, "data");
       const closed = once(child, "close");
       child.kill("SIGKILL");
       await closed;
       queue = await queues.open(create());
-    };
-
-    for (const [whose, args] of [
-      ["an attempt", ["1"]],
-      ["an attempt of a request", ["1", "100"]],
-    ] as const) {
-      it(`counts ${whose} whose process has ended, and starts the flow again`, async () => {
-        await kill(...args);
-        const flow = run();
-        await until(() => flow.ends.length === 1, "the take-over");
-        flow.starts.should.match([{ id: "1", attempt: 2, body: "1" }]);
-        const { attempts = [] } = (await queue.find("1")) ?? {};
+      const [flow, last] = [run(), new TestFlow(succeeded, { attempts: 1 })];
+      queue.process("m", last);
+      await until(() => flow.ends.length === 2 && last.ends.length === 1, "the take-over");
+      for (const id of ["asked", "stored"]) {
+        flow.starts.filter((each) => each.id === id).should.match([{ attempt: 2, body: id }]);
+        const { attempts = [] } = (await queue.find(id)) ?? {};
         attempts.should.have.length(2);
         attempts[0]?.should.not.have.property("ended");
-      });
-    }
-
-    it("starts none again that has ended its process in all attempts", async () => {
-      await kill("1");
-      const flow = run(succeeded, { attempts: 1 });
-      await until(() => flow.ends.length === 1, "the take-over");
-      flow.ends.should.match([{ id: "1", state: "failed", attempt: 1, error: "interrupted" }]);
-      flow.starts.should.eql([]);
+      }
+      last.ends.should.match([{ id: "last", state: "failed", attempt: 1, error: "interrupted" }]);
+      last.starts.should.eql([]);
     });
   });
 
