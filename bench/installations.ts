@@ -3,7 +3,7 @@
  * settings and other packages put layers of Express in front of HTTP nodes, which cost a request more than its work.
  */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { installed } from "../scripts/setup.mjs";
 import { tab, token, webhook } from "../test/harness/flow";
 import { type Flow } from "../test/harness/node-red";
@@ -118,13 +118,14 @@ async function measure({ settings = {}, code = "", package: other, nodes = [], l
     symlinkSync(folder, path);
   };
   link(join(installedModules(), packageName), packageName);
+  const besides = other ? [basename(other[0])] : [];
   if (other) link(installed(other[0].replace("/", "-"), ...other, ["--ignore-scripts"]), other[0]);
   const flow = tab(
     webhook("webhook", "/hook", { ...(auth && { headerParameter: "X-Token" }), wires: [["count"]] }),
     end,
     ...(auth ? httpInWithCheck("/plain", "x-token", token) : httpInWithCheck("/plain")),
   );
-  const subject = await nodeRed([...flow, ...nodes], { userDir, settings, code });
+  const subject = await nodeRed([...flow, ...nodes], { userDir, settings, code, besides });
   const headersWith = (sent: string) => ({
     ...(auth ? { Authorization: auth, "X-Token": sent } : { Authorization: `Bearer ${sent}` }),
     "Content-Type": "application/json",

@@ -69,7 +69,7 @@ export async function nodeRedWithFloor(): Promise<{ webhook: Subject; floor: Sub
   // Without its half for the editor, Node-RED does not take it for a node.
   writeFileSync(join(nodesDir, "floor.html"), "");
   const both = [...oneWebhook, { id: "f0", type: "floor", z: "tab", x: 200, y: 80, token, wires: [["count"]] }];
-  const subject = await nodeRed(both, { settings: { nodesDir } });
+  const subject = await nodeRed(both, { settings: { nodesDir }, besides: ["floor.js"] });
   const [, port] = await runtimeOf(subject).logged(/the floor listens on (\d+)/);
   return { webhook: subject, floor: { ...subject, port: Number(port) } };
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { moduleOf } from "./fixtures";
-import { installedModules, root, temporaryFolder } from "./package";
+import { installedModules, packageName, root, temporaryFolder } from "./package";
 import { hearLog, hearReports } from "./turns";
 
 /** A message that a node has reported. */
@@ -62,7 +62,7 @@ export interface Options {
   userDir?: string;
   /** The files of the only core nodes that it has. */
   only?: readonly string[];
-  /** The files of core nodes that it has besides the usual ones. */
+  /** The files of nodes, and the modules of such, that it has besides the usual ones. */
   besides?: readonly string[];
   /** The modules that are installed beside the package, of those of this repository. */
   modules?: readonly string[];
@@ -79,16 +79,6 @@ const usualNodes = [
   ...["10-function.js", "10-switch.js", "15-change.js", "80-template.js", "89-delay.js"],
   ...["05-tls.js", "06-httpproxy.js", "21-httpin.js"],
 ];
-
-const coreNodes = readdirSync(
-  join(createRequire(join(nodeRedFolder, "package.json")).resolve("@node-red/nodes/package.json"), "..", "core"),
-  { recursive: true, encoding: "utf8" },
-)
-  .map((path) => basename(path))
-  .filter((name) => name.endsWith(".js"));
-
-/** The modules in whose folders Node-RED looks for nodes although there are none: all that are installed around it. */
-const otherModules = [join(nodeRedFolder, ".."), join(root, "node_modules")].flatMap((folder) => readdirSync(folder));
 
 /** Its version. */
 export const nodeRedVersion = (
@@ -387,7 +377,6 @@ function writeUserDir(userDir: string, options: Options): void {
   const credentials = flow.filter((node) => node.credentials).map((node) => [node.id, node.credentials]);
   write("flows.json", JSON.stringify(flow.map(({ credentials: _credentials, ...node }) => node)));
   write("flows_cred.json", JSON.stringify(Object.fromEntries(credentials)));
-  const wanted = new Set([...only, ...besides]);
   const fixed = {
     uiHost: "127.0.0.1",
     uiPort: 0,
@@ -396,7 +385,8 @@ function writeUserDir(userDir: string, options: Options): void {
     telemetry: { enabled: false },
     // No form of ours has an editor of code in it: the smaller one loads sooner.
     editorTheme: { tours: false, codeEditor: { lib: "ace" } },
-    nodesExcludes: [...coreNodes.filter((name) => !wanted.has(name)), ...otherModules],
+    // Without such a list, Node-RED asks all modules that are installed around it whether they have nodes.
+    nodesIncludes: [...only, ...besides, "sink.js", "plugin.js", basename(packageName)],
     // Node-RED runs npm for its version at each start, and waits, unless there is nothing to install.
     externalModules: { palette: { allowInstall: false } },
     logging: { console: { level: "debug", metrics: true } },
