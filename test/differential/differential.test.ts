@@ -6,7 +6,10 @@ import { defaultRoots, rows } from "./hosts";
 const compared = hasNewestExpress
   ? rows.filter(({ host, plugin, everyVersion }) => everyVersion ?? (host === undefined && plugin === undefined))
   : rows;
-const cases = compared.flatMap((row) => (row.roots ?? [defaultRoots]).map((layout) => ({ row, layout })));
+const cases = compared.flatMap((row) =>
+  // What the layout changes is told by Express, too.
+  (row.roots ?? [defaultRoots]).slice(0, hasNewestExpress ? 1 : Infinity).map((layout) => ({ row, layout })),
+);
 
 /** Two Node-REDs run at a time, each case of a lane after the one before, and before its test asks for it. */
 const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];

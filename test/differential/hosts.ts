@@ -106,6 +106,7 @@ const kept = (targets: Target[]) => targets.map((target): Target => ({ ...target
 /** For what is behind a guard, and for what is not. */
 const guarded: Target[] = [{ accepted: true }, { headers: evil, accepted: false }];
 const otherMethods = ["GET", "PUT", "PATCH", "DELETE"];
+const allMethods = ["POST", ...otherMethods];
 const guardedByMethod = otherMethods.flatMap((method) =>
   guarded.map((target): Target => ({ ...target, method, by: method })),
 );
@@ -218,7 +219,7 @@ const withAccount: Target[] = [
 ];
 /** What `httpNodeMiddleware` may do anywhere, with what the admin app's parsers have read in front of it, and without. */
 const middlewareAnywhere: Part[] = [
-  ["a function", "guard", spelled],
+  ["a function", "guard", [...spelled, ...guardedByMethod]],
   ["a route of a router", "express.Router().post(hook, guard)", spelled],
   ["one that leaves the route", '(request, response, next) => next(isEvil(request) ? "route" : undefined)'],
   ["one that throws", "(request, response, next) => { verify(request); next(); }"],
@@ -247,7 +248,7 @@ const middlewareAlone: Part[] = [
   ["one whose parser gives another value", "express.json({ reviver: (key, value) => (value === 1 ? 2 : value) })", [{ accepted: true }, { body: '{"a":{"b":[1]}}', accepted: true }]],
 ]; // prettier-ignore
 const adminMiddleware: Part[] = [
-  ["a guard", "guard", spelled],
+  ["a guard", "guard", [...spelled, ...guardedByMethod]],
   ["one that leaves the app", '(request, response, next) => next(isEvil(request) ? "router" : undefined)', unguarded],
   ["one that checks what its parser of JSON reads", "express.json({ verify })"],
   ["one that reads the body and leaves nothing", '(request, response, next) => { request.resume(); request.on("end", next); }', [{ accepted: false, ours: 500 }]],
@@ -267,7 +268,7 @@ function valued(root: string): Target[] {
 }
 
 const settingRows: Row[] = [
-  { name: "plain", roots: ["equal", "separate", "nested"], plain: true, targets: spellings, bystanders: [
+  { name: "plain", roots: ["equal", "separate", "nested"], plain: true, methods: allMethods, targets: [...spellings, ...otherMethods.map((method): Target => ({ method, by: method, target: "{root}/hook?a=1&b=2&b=3", accepted: true }))], bystanders: [
     { target: "{root}/elsewhere", status: 404 },
     { target: "{root}/elsewhere", method: "GET", status: 404 },
     { target: "{root}/elsewhere", method: "OPTIONS" },
@@ -283,22 +284,18 @@ const settingRows: Row[] = [
   { name: "httpNodeAuth as functions, of which one looks into the body", settings: "httpNodeAuth: [pass, [pass, [guard, guardBody]]]", targets: [...spelled, ...guardedByBody] },
   { name: "httpAdminAuth in front of all", roots: ["nested"], settings: `httpAdminAuth: ${account}`, fresh: true, targets: withAccount },
 
-  byPath("httpNodeMiddleware", [...middlewareAnywhere, ...middlewareBehindParsers], (handler) => ({ roots: ["equal", "nested"], settings: `httpNodeMiddleware: ${handler}` })),
-  byPath("httpNodeMiddleware as functions within functions", [...middlewareAnywhere, ...middlewareAlone], (handler) => ({ roots: ["separate"], settings: `httpNodeMiddleware: [pass, [pass, [${handler}]]]` })),
+  byPath("httpNodeMiddleware", [...middlewareAnywhere, ...middlewareBehindParsers], (handler) => ({ roots: ["equal", "nested"], methods: allMethods, settings: `httpNodeMiddleware: ${handler}` })),
+  byPath("httpNodeMiddleware as functions within functions", [...middlewareAnywhere, ...middlewareAlone], (handler) => ({ roots: ["separate"], methods: allMethods, settings: `httpNodeMiddleware: [pass, [pass, [${handler}]]]` })),
   { name: "httpNodeMiddleware as something else", settings: 'httpNodeMiddleware: "guard"', targets: unguarded },
   { name: "httpNodeMiddleware with something that is no function", settings: 'httpNodeMiddleware: [pass, "guard"]', targets: never },
 
-  byPath("httpAdminMiddleware in front of all", adminMiddleware, (handler) => ({ settings: `httpAdminMiddleware: [pass, [${handler}]]` })),
+  byPath("httpAdminMiddleware in front of all", adminMiddleware, (handler) => ({ methods: allMethods, settings: `httpAdminMiddleware: [pass, [${handler}]]` })),
   { name: "requireHttps in front of all", settings: "requireHttps: true", fresh: true, targets: [{ accepted: false }, { headers: { "X-Forwarded-Proto": "https" }, accepted: true }] },
   { name: "httpAdminCors that fails", settings: 'httpAdminCors: { origin: (origin, done) => done(origin ? new Error("from there") : null, true) }', targets: [{ accepted: true }, { headers: { Origin: "http://x" }, accepted: false }] },
-  { name: "httpNodeCors", roots: ["separate"], settings: "httpNodeCors: {}", plain: true, targets: spellings, bystanders: [{ method: "OPTIONS", headers: { Origin: "http://x", "Access-Control-Request-Method": "POST" } }] },
+  { name: "httpNodeCors", roots: ["separate"], settings: "httpNodeCors: {}", plain: true, methods: allMethods, targets: [...spellings, ...otherMethods.map((method): Target => ({ method, by: method, headers: { Origin: "http://x" }, accepted: true }))], bystanders: [{ method: "OPTIONS", headers: { Origin: "http://x", "Access-Control-Request-Method": "POST" } }] },
   { name: "httpNodeCors that fails", settings: 'httpNodeCors: { origin: (origin, done) => done(origin ? new Error("from there") : null, true) }', targets: [{ accepted: true }, { headers: { Origin: "http://x" }, accepted: false }] },
   { name: "httpNodeCors that decides by the path", roots: ["separate"], settings: 'httpNodeCors: (request, done) => done(request.path === "/hook" && isEvil(request) ? new Error("no") : null, {})', targets: guarded },
 
-  { name: "httpNodeMiddleware in front of other methods", roots: ["equal", "separate"], methods: otherMethods, settings: "httpNodeMiddleware: guard", targets: guardedByMethod },
-  { name: "httpAdminMiddleware in front of other methods", methods: otherMethods, settings: "httpAdminMiddleware: guard", targets: guardedByMethod },
-  { name: "httpNodeCors in front of other methods", methods: otherMethods, settings: 'httpNodeCors: { origin: "*" }', targets: otherMethods.map((method) => ({ method, by: method, headers: { Origin: "http://x" }, accepted: true })) },
-  { name: "nothing in front of other methods", roots: ["equal", "separate", "nested"], plain: true, methods: otherMethods, targets: otherMethods.map((method) => ({ method, by: method, target: "{root}/hook?a=1&b=2&b=3", accepted: true })) },
 
   { name: "httpStatic at the root", settings: "httpStatic: process.env.STATIC", plain: true, targets: spellings, bystanders: [
     { target: "/hook", method: "GET", status: 200, says: "a file" },
