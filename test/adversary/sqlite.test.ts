@@ -25,14 +25,14 @@ import type { SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sql
 import { openDatabase } from "../../src/deliveries/sqlite/tables";
 import type { State } from "../../src/deliveries/delivery";
 import { bodyOf, bytes, delivered } from "../harness/deliveries";
-import { Fault, Faults } from "../harness/faults";
+import { Fault, Faults } from "./faults";
 import { compileFile } from "../harness/fixtures";
 import { Listener } from "../harness/listener";
 import { temporaryFolder } from "../harness/package";
 import { failed, openFile, succeeded, TestFlow } from "../harness/queues";
 import { until } from "../harness/until";
 
-const faultyWorker = compileFile("test/harness/faulty-sqlite.ts");
+const faultyWorker = compileFile("test/adversary/faulty-sqlite.ts");
 const accepted = (id: string) => delivered(id, { state: "queued" });
 
 // A Node without SQLite has no tests of it: they would all be left out.

@@ -1,7 +1,7 @@
 /** A process whose flows begin and never end, until it is killed: `<engine> <place>`. */
-import { Listener } from "./listener";
-import { delivered, engines, TestFlow } from "./queues";
-import { until } from "./until";
+import { Listener } from "../../harness/listener";
+import { delivered, engines, TestFlow } from "../../harness/queues";
+import { until } from "../../harness/until";
 
 async function main(name: string, place: string): Promise<void> {
   // It is killed as soon as it has said so: what it has is soon taken over.

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { resolve } from "node:path";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import should from "should";
@@ -460,7 +460,7 @@ function testQueue(engine: QueueEngine): void {
 
     it("counts the attempts whose process has ended, also those of requests, and starts their flows again until all are used up", async () => {
       await queues.close(queue);
-      const program = resolve(__dirname, "../../harness/queue-child.ts");
+      const program = join(__dirname, "queue-child.ts");
       child = spawn(process.execPath, ["--import", "tsx", program, engine.name, queues.place], { stdio: ["ignore", "pipe", "inherit"] }); // prettier-ignore
       if (child.stdout) await once(child.stdout, "data");
       const closed = once(child, "close");
