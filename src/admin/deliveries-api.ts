@@ -18,7 +18,7 @@ import type { Outcomes } from "../flow/outcomes";
 import type { Changed, Replays } from "../flow/replays";
 import type { DeliveryStores } from "../flow/stores";
 import type { NodeHealths } from "./node-health";
-import { addRoute, BadRequest, notFound, readText } from "./routes";
+import { addRoute, type Answer, BadRequest, notFound, readText } from "./routes";
 
 const states: readonly State[] = [...unfinished, ...finished, "filtered"];
 const defaultPageSize = 100;
@@ -50,6 +50,7 @@ const noLoad = { running: 0, queued: 0, retrying: 0, failed: 0 };
 
 /** Serves and deletes deliveries, and pauses and resumes nodes. */
 export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: NodeHealths, replays: Replays): void {
+  const refuse = (code: string, key: string): Answer => ({ status: conflict, body: { code, message: RED._(key) } });
   const means = { translate: RED._, paused: (node: string) => stores.paused(node) };
   addRoute(RED, "get", "deliveries", async ({ query }) => {
     const { deliveries, next } = await listPage(stores.lists, parseQuery(query));
@@ -72,7 +73,7 @@ export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: Nod
     if (!found) return notFound;
     const outcome = await replays.replay(found.stored, found.list, changed);
     if (typeof outcome === "object") return { body: outcome };
-    return { status: conflict, body: { code: outcome, message: RED._(`replay.${outcome}`) } };
+    return refuse(outcome, `replay.${outcome}`);
   });
   for (const [act, when] of [
     ["retry", "now"],
@@ -83,7 +84,7 @@ export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: Nod
       if (!stored) return notFound;
       // Only the queue has any.
       if (stored.delivery.state === "retrying" && (await stores.queue.retry(id, when))) return { status: 204 };
-      return { status: conflict, body: { code: "notRetrying", message: RED._("retry.notRetrying") } };
+      return refuse("notRetrying", "retry.notRetrying");
     });
   }
   addRoute(RED, "delete", "deliveries", async ({ query }) => {
@@ -97,9 +98,7 @@ export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: Nod
     for (const list of stores.lists) {
       const removal = await list.remove(id);
       if (removal === "removed") return { status: 204 };
-      if (removal === "running") {
-        return { status: conflict, body: { code: removal, message: RED._(`deletion.${removal}`) } };
-      }
+      if (removal === "running") return refuse(removal, `deletion.${removal}`);
     }
     return notFound;
   });
@@ -138,9 +137,7 @@ export function serveDeliveries(RED: NodeAPI, stores: DeliveryStores, nodes: Nod
   for (const act of ["pause", "resume"] as const) {
     addRoute(RED, "post", `:id/${act}`, async ({ params: { id } }) => {
       if (!isThere(id)) return notFound;
-      if (!hasQueue(id)) {
-        return { status: conflict, body: { code: "notGuaranteed", message: RED._("queue.notGuaranteed") } };
-      }
+      if (!hasQueue(id)) return refuse("notGuaranteed", "queue.notGuaranteed");
       await stores.queue[act](id);
       return { status: 204 };
     });

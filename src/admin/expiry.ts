@@ -1,6 +1,6 @@
 // Reports subscriptions at the sender that are about to expire.
 
-import type { Outcomes, SubscriptionEvent } from "../flow/outcomes";
+import type { Outcomes } from "../flow/outcomes";
 
 const minuteMs = 60_000;
 
@@ -19,48 +19,35 @@ interface Subscription {
   isReported: boolean;
 }
 
-export class Expiry {
-  readonly #outcomes: Outcomes;
+export function reportExpiries(outcomes: Outcomes): void {
   /** Those that have not expired, by node and id. */
-  readonly #subscriptions = new Map<string, Subscription>();
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(outcomes: Outcomes) {
-    this.#outcomes = outcomes;
-    outcomes.on("subscription", (event) => this.#note(event));
-    outcomes.on("removed", ({ node }) => {
-      for (const [key, subscription] of this.#subscriptions) {
-        if (subscription.node === node) this.#subscriptions.delete(key);
-      }
-    });
-  }
-
-  /** A later expiry is a renewal; an earlier one comes with a request that was sent again. */
-  #note({ node, id, expiresAt }: SubscriptionEvent): void {
+  const subscriptions = new Map<string, Subscription>();
+  let timer: NodeJS.Timeout | undefined;
+  const report = () => {
     const now = Date.now();
-    const key = `${node} ${id}`;
-    const known = this.#subscriptions.get(key);
-    if (expiresAt <= Math.max(now, known?.expiresAt ?? 0) || id.length > maxIdLength) return;
-    if (!known && this.#subscriptions.size >= maxSubscriptions) return;
-    const reportAt = expiresAt - Math.min(leadMs, (expiresAt - now) / 4);
-    this.#subscriptions.set(key, { node, expiresAt, reportAt, isReported: false });
-    this.#timer ??= this.#wait();
-  }
-
-  #wait(): NodeJS.Timeout {
-    return setTimeout(() => this.#report(), minuteMs).unref();
-  }
-
-  #report(): void {
-    const now = Date.now();
-    for (const [key, subscription] of this.#subscriptions) {
+    for (const [key, subscription] of subscriptions) {
       const { node, expiresAt, reportAt, isReported } = subscription;
       if (!isReported && reportAt <= now) {
         subscription.isReported = true;
-        this.#outcomes.emit("subscription-expiring", { node, expiresAt });
+        outcomes.emit("subscription-expiring", { node, expiresAt });
       }
-      if (expiresAt <= now) this.#subscriptions.delete(key);
+      if (expiresAt <= now) subscriptions.delete(key);
     }
-    this.#timer = this.#subscriptions.size > 0 ? this.#wait() : undefined;
-  }
+    timer = subscriptions.size > 0 ? wait() : undefined;
+  };
+  const wait = () => setTimeout(report, minuteMs).unref();
+  // A later expiry is a renewal; an earlier one comes with a request that was sent again.
+  outcomes.on("subscription", ({ node, id, expiresAt }) => {
+    const now = Date.now();
+    const key = `${node} ${id}`;
+    const known = subscriptions.get(key);
+    if (expiresAt <= Math.max(now, known?.expiresAt ?? 0) || id.length > maxIdLength) return;
+    if (!known && subscriptions.size >= maxSubscriptions) return;
+    const reportAt = expiresAt - Math.min(leadMs, (expiresAt - now) / 4);
+    subscriptions.set(key, { node, expiresAt, reportAt, isReported: false });
+    timer ??= wait();
+  });
+  outcomes.on("removed", ({ node }) => {
+    for (const [key, subscription] of subscriptions) if (subscription.node === node) subscriptions.delete(key);
+  });
 }

@@ -148,9 +148,10 @@ export class NodeHealth {
     if (this.running?.config.guaranteed) this.attempts[end]++;
   }
 
-  endAttempt(id: string, hasFailed: boolean): void {
+  endAttempt(id: string, hasFailed: boolean, isGivenUp = false): void {
     this.countAttempt(hasFailed ? "failed" : "succeeded");
     if (!hasFailed) return this.#succeed();
+    if (isGivenUp) this.givenUp++;
     this.#endTrial(Date.now());
     this.failures++;
     if (this.#firstAfterFailure?.id === id) this.#firstAfterFailure = undefined;
@@ -224,12 +225,8 @@ export class NodeHealths {
     outcomes.on("unanswered", ({ node }) => this.get(node)?.note("unanswered"));
     outcomes.on("replied", ({ node, milliseconds }) => this.get(node)?.reply(milliseconds / 1000));
     outcomes.on("attempt:succeeded", ({ node, id }) => this.get(node)?.endAttempt(id, false));
-    outcomes.on("attempt:failed", ({ node, id }) => this.get(node)?.endAttempt(id, true));
+    outcomes.on("attempt:failed", ({ node, id, isGivenUp }) => this.get(node)?.endAttempt(id, true, isGivenUp));
     outcomes.on("attempt:interrupted", ({ node }) => this.get(node)?.countAttempt("interrupted"));
-    outcomes.on("failed", ({ node }) => {
-      const health = this.get(node);
-      if (health) health.givenUp++;
-    });
     outcomes.on("load", ({ node, load }) => Object.assign(this.get(node) ?? {}, { load }));
     outcomes.on("shadowed", ({ node, by }) => Object.assign(this.get(node) ?? {}, { shadowedBy: by }));
   }

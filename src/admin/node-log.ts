@@ -89,7 +89,8 @@ export class NodeLog {
       const found = running(node);
       found?.node.warn(describeShadow(found.config.path, by, translate));
     });
-    outcomes.on("failed", ({ node, id, attempts, error }) => {
+    outcomes.on("attempt:failed", ({ node, id, attempt: attempts, error, isGivenUp }) => {
+      if (!isGivenUp) return;
       const text = describeError(error, translate);
       running(node)?.node.error(translate("store.failedForGood", { id, attempts, error: text }));
     });

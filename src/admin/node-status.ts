@@ -8,7 +8,6 @@ import type { Outcomes } from "../flow/outcomes";
 import type { Inactivity } from "./inactivity";
 import type { NodeHealth, NodeHealths } from "./node-health";
 import { describeShadow } from "./node-log";
-import { StoreHealth } from "./store-health";
 
 /** A status changes at most this often, in ms. */
 const intervalMs = 500;
@@ -41,7 +40,7 @@ export class NodeStatuses {
   readonly #translate: Translate;
   readonly #nodes: NodeHealths;
   readonly #inactivity: Inactivity;
-  readonly #store: StoreHealth;
+  #trouble: StoreTrouble | undefined;
   /** Nodes whose status may have changed since it was shown. */
   readonly #changed = new Set<string>();
   /** Whether they are shown soon. */
@@ -53,8 +52,8 @@ export class NodeStatuses {
     this.#translate = RED._;
     this.#nodes = nodes;
     this.#inactivity = inactivity;
-    this.#store = new StoreHealth(RED, outcomes);
-    outcomes.on("store:trouble", () => {
+    outcomes.on("store:trouble", ({ trouble }) => {
+      this.#trouble = trouble;
       for (const [node, { running }] of nodes.all) if (running?.config.guaranteed) this.renew(node);
     });
     for (const event of shownEvents) outcomes.on(event, ({ node }: { readonly node: string }) => this.renew(node));
@@ -81,7 +80,7 @@ export class NodeStatuses {
     const health = this.#nodes.get(node);
     if (!health?.isOpen || !health.running) return;
     const { running: open } = health;
-    const trouble = open.config.guaranteed ? this.#store.trouble : undefined;
+    const trouble = open.config.guaranteed ? this.#trouble : undefined;
     open.node.status(describeStatus({ open, health, trouble, ...this.#inactivity.find(node) }, this.#translate));
     const wait = health.changesIn(Date.now());
     if (wait === Infinity || this.#rechecks.has(node)) return;

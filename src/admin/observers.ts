@@ -6,12 +6,13 @@ import type { Endpoint } from "../flow/endpoint";
 import { Outcomes } from "../flow/outcomes";
 import { trustsEveryProxy } from "../http/host-internals";
 import { Alerts } from "./alerts";
-import { Expiry } from "./expiry";
+import { reportExpiries } from "./expiry";
 import { Inactivity } from "./inactivity";
 import { serveMetrics } from "./metrics";
 import { NodeHealths, type NodeReport } from "./node-health";
 import { NodeLog } from "./node-log";
 import { NodeStatuses } from "./node-status";
+import { reportStore } from "./store-health";
 import { addRoute, notFound } from "./routes";
 import { serveTraffic } from "./traffic";
 import { Uses } from "./uses";
@@ -33,9 +34,10 @@ export class Observers {
     serveTraffic(RED, outcomes, this.nodes);
     this.uses = new Uses(RED, outcomes);
     this.#inactivity = new Inactivity(RED, outcomes, this.nodes, this.uses);
-    new Expiry(outcomes);
+    reportExpiries(outcomes);
     this.alerts = new Alerts(RED, outcomes, this.nodes);
     new NodeLog(RED._, outcomes, this.nodes);
+    reportStore(RED, outcomes);
     this.#statuses = new NodeStatuses(RED, outcomes, this.nodes, this.#inactivity);
     this.#serveForm();
   }

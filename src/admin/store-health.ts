@@ -11,39 +11,38 @@ import { problems } from "../request/problem";
 /** A full store works again when it has refused nothing for so long (ms): small bodies fit where large ones do not. */
 const fullForMs = 60_000;
 
-export class StoreHealth {
-  trouble: StoreTrouble | undefined;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(RED: NodeAPI, outcomes: Outcomes) {
-    const { userDir: folder = process.cwd() } = getSettings(RED);
-    const changed = () => outcomes.emit("store:trouble", { trouble: this.trouble });
-    const end = () => {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-      if (this.trouble === undefined) return;
-      this.trouble = undefined;
-      RED.log.info(RED._("store.restored"));
-      changed();
-    };
-    const waitForRefusals = () => {
-      clearTimeout(this.#timer);
-      this.#timer = setTimeout(end, fullForMs).unref();
-    };
-    outcomes.on("store:down", ({ trouble, cause }) => {
-      clearTimeout(this.#timer);
-      if (trouble === this.trouble) return;
-      this.trouble = trouble;
-      RED.log.error(RED._(`store.${trouble}`, { cause: getErrorMessage(cause), client: clientPackages, folder }));
-      changed();
-    });
-    outcomes.on("store:up", () => (this.trouble === "full" ? waitForRefusals() : end()));
-    outcomes.on("refused", ({ problem }) => {
-      if (this.#timer && problem === problems.storeTroubled) waitForRefusals();
-    });
-    outcomes.on("store:moved-aside", ({ path, cause }) => {
-      RED.log.error([RED._("store.movedAside", { path }), getErrorMessage(cause)].join(" ").trim());
-    });
-    outcomes.on("store:warning", ({ warning }) => RED.log.warn(RED._(`store.${warning}`)));
-  }
+/** Logs what the store announces, and emits its trouble as the statuses show it. */
+export function reportStore(RED: NodeAPI, outcomes: Outcomes): void {
+  const { userDir: folder = process.cwd() } = getSettings(RED);
+  let shown: StoreTrouble | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const change = (trouble: StoreTrouble | undefined) => {
+    shown = trouble;
+    outcomes.emit("store:trouble", { trouble });
+  };
+  const end = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (shown === undefined) return;
+    RED.log.info(RED._("store.restored"));
+    change(undefined);
+  };
+  const waitForRefusals = () => {
+    clearTimeout(timer);
+    timer = setTimeout(end, fullForMs).unref();
+  };
+  outcomes.on("store:down", ({ trouble, cause }) => {
+    clearTimeout(timer);
+    if (trouble === shown) return;
+    RED.log.error(RED._(`store.${trouble}`, { cause: getErrorMessage(cause), client: clientPackages, folder }));
+    change(trouble);
+  });
+  outcomes.on("store:up", () => (shown === "full" ? waitForRefusals() : end()));
+  outcomes.on("refused", ({ problem }) => {
+    if (timer && problem === problems.storeTroubled) waitForRefusals();
+  });
+  outcomes.on("store:moved-aside", ({ path, cause }) => {
+    RED.log.error([RED._("store.movedAside", { path }), getErrorMessage(cause)].join(" ").trim());
+  });
+  outcomes.on("store:warning", ({ warning }) => RED.log.warn(RED._(`store.${warning}`)));
 }

@@ -10,8 +10,7 @@ const shownMinutes = 60;
 const minuteMs = 60_000;
 
 /** Deliveries that have `failed` for good; and that were `waiting` for an attempt when the minute ended. */
-const shownCounts = ["accepted", "refused", "failed", "waiting"] as const;
-type ShownCount = (typeof shownCounts)[number];
+type ShownCount = "accepted" | "refused" | "failed" | "waiting";
 
 /** The numbers of each minute, the oldest first; requests of this process, but waiting deliveries of all instances. */
 export interface TrafficReport extends Readonly<Record<ShownCount, number[]>> {
@@ -19,43 +18,36 @@ export interface TrafficReport extends Readonly<Record<ShownCount, number[]>> {
   readonly since: number;
 }
 
-/** Of a node, in rings: the place of a minute is its remainder. */
+type Minute = Record<ShownCount, number> & { readonly minute: number };
+
+/** Of a node: the minutes in which something came. After each, as many deliveries wait until the next one. */
 class NodeTraffic {
-  readonly #rings = { accepted: zeros(), refused: zeros(), failed: zeros(), waiting: zeros() };
-  /** The latest minute with a place. */
-  #latest = findMinute();
+  /** The oldest first; the first one may be older than what is shown. */
+  readonly #minutes: Minute[] = [];
 
-  count(name: Exclude<ShownCount, "waiting">): void {
-    const place = this.#goOn();
-    this.#rings[name][place] = (this.#rings[name][place] ?? 0) + 1;
-  }
-
-  setWaiting(number: number): void {
-    const place = this.#goOn();
-    this.#rings.waiting[place] = number;
+  get present(): Minute {
+    const minute = findMinute();
+    const last = this.#minutes.at(-1);
+    if (last?.minute === minute) return last;
+    const present = { minute, accepted: 0, refused: 0, failed: 0, waiting: last?.waiting ?? 0 };
+    this.#minutes.push(present);
+    if (this.#minutes.length > shownMinutes) this.#minutes.shift();
+    return present;
   }
 
   addTo(sums: Readonly<Record<ShownCount, number[]>>): void {
-    const oldest = this.#goOn() + 1;
-    for (const name of shownCounts) {
-      const [ring, sum] = [this.#rings[name], sums[name]];
-      for (let minute = 0; minute < shownMinutes; minute++) {
-        sum[minute] = (sum[minute] ?? 0) + (ring[(oldest + minute) % shownMinutes] ?? 0);
-      }
+    const first = findMinute() - shownMinutes + 1;
+    for (const [index, counts] of this.#minutes.entries()) {
+      const at = counts.minute - first;
+      for (const name of ["accepted", "refused", "failed"] as const) if (at >= 0) add(sums[name], at, counts[name]);
+      const next = Math.min((this.#minutes[index + 1]?.minute ?? Infinity) - first, shownMinutes);
+      for (let later = Math.max(at, 0); later < next; later++) add(sums.waiting, later, counts.waiting);
     }
   }
+}
 
-  /** In a minute that has passed without an event nothing came, and what waited still did. @returns the present place */
-  #goOn(): number {
-    const present = findMinute();
-    const waiting = this.#rings.waiting[this.#latest % shownMinutes] ?? 0;
-    for (let minute = Math.max(this.#latest, present - shownMinutes) + 1; minute <= present; minute++) {
-      const place = minute % shownMinutes;
-      for (const name of shownCounts) this.#rings[name][place] = name === "waiting" ? waiting : 0;
-    }
-    this.#latest = present;
-    return present % shownMinutes;
-  }
+function add(sums: number[], at: number, number: number): void {
+  sums[at] = (sums[at] ?? 0) + number;
 }
 
 function zeros(): number[] {
@@ -77,12 +69,17 @@ export function serveTraffic(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealth
     all.set(node, traffic);
     return traffic;
   };
-  outcomes.on("accepted", ({ node }) => find(node)?.count("accepted"));
-  outcomes.on("refused", ({ node }) => find(node)?.count("refused"));
-  outcomes.on("attempt:failed", ({ node, isLast }) => isLast && find(node)?.count("failed"));
+  const count = (node: string, name: ShownCount) => {
+    const traffic = find(node);
+    if (traffic) traffic.present[name]++;
+  };
+  outcomes.on("accepted", ({ node }) => count(node, "accepted"));
+  outcomes.on("refused", ({ node }) => count(node, "refused"));
+  outcomes.on("attempt:failed", ({ node, isLast }) => isLast && count(node, "failed"));
   outcomes.on("load", ({ node, load: { queued, retrying } }) => {
     const waiting = queued + retrying;
-    (waiting > 0 ? find(node) : all.get(node))?.setWaiting(waiting);
+    const traffic = waiting > 0 ? find(node) : all.get(node);
+    if (traffic) traffic.present.waiting = waiting;
   });
   outcomes.on("removed", ({ node }) => all.delete(node));
   addRoute(RED, "get", "traffic", ({ query }) => {

@@ -62,7 +62,7 @@ export interface StoredHead {
   readonly ip: string;
 }
 
-/** What is stored of `msg.webhook`: `createMessage` takes it as it is, also for a retry and a replay. */
+/** What is stored of `msg.webhook`: `sendMessage` takes it as it is, also for a retry and a replay. */
 export interface Webhook {
   sender?: SenderId;
   event?: string;

@@ -15,7 +15,7 @@ import type { FlowReply, OwedReplies } from "./flow-reply";
 import { getPathKey, getPatternKey, preparePatterns } from "../request/path-patterns";
 import { type Problem, refuseOtherMethods } from "../request/problem";
 import type { GuaranteedFlow } from "./guaranteed";
-import { createMessage, sendMessage } from "./message";
+import { sendMessage } from "./message";
 import type { Outcomes } from "./outcomes";
 
 /** How long a duplicate waits for the first delivery where the node itself replies, in ms. */
@@ -79,7 +79,7 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
     judgeHead: createLimits(config, node.id, parts.limiting),
     duplicates: how && new DuplicateGuard(how, parts.duplicates),
     newId: () => RED.util.generateId(),
-    deliver: (delivery, flowReply) => sendMessage(node, createMessage(RED, node, delivery, config, flowReply), config),
+    deliver: (delivery, flowReply) => sendMessage(RED, node, delivery, config, flowReply),
   };
 }
 

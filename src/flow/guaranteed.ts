@@ -12,7 +12,7 @@ import { Problem, problems } from "../request/problem";
 import type { Completion } from "./completion";
 import type { DeployGate } from "./deploy-gate";
 import { FlowReply, type OwedReplies } from "./flow-reply";
-import { createMessage, sendMessage } from "./message";
+import { sendMessage } from "./message";
 import type { Outcomes } from "./outcomes";
 
 interface GuaranteedServices {
@@ -96,15 +96,13 @@ export class GuaranteedFlow implements Consumer {
     }
   }
 
-  ended({ id, webhook, state, attempt, error = "" }: Delivery, result: AttemptResult): void {
+  ended({ id, webhook, state, attempt }: Delivery, result: AttemptResult): void {
     const { outcomes } = this.#services;
-    const { id: node } = this.#node;
+    const ended = { node: this.#node.id, id, caller: webhook?.caller, attempt };
+    if (result.as !== "failed") return void outcomes.emit(`attempt:${result.as}`, ended);
+    const { error, isSenderTold = false } = result;
     const isLast = state === "failed";
-    const ended = { node, id, caller: webhook?.caller, attempt };
-    if (result.as === "failed") outcomes.emit("attempt:failed", { ...ended, error: result.error, isLast });
-    else outcomes.emit(`attempt:${result.as}`, ended);
-    const isSenderTold = result.as === "failed" && result.isSenderTold;
-    if (isLast && !isSenderTold) outcomes.emit("failed", { node, id, attempts: attempt, error });
+    outcomes.emit("attempt:failed", { ...ended, error, isLast, isGivenUp: isLast && !isSenderTold });
   }
 
   async #run(stored: StoredDelivery): Promise<AttemptResult> {
@@ -116,14 +114,14 @@ export class GuaranteedFlow implements Consumer {
     const isRunning = !deployGate.isClosed && this.#RED.nodes.getNode(this.#node.id) === this.#node;
     if (!isRunning) return { as: "interrupted" };
     const reply = FlowReply.detached(this.#RED.httpNode, head.method, config.reply);
-    const message = createMessage(this.#RED, this.#node, delivery, config, reply);
+    const send = () => sendMessage(this.#RED, this.#node, delivery, config, reply);
     if (!reply) {
       const following = this.#follow(id, (error) => this.#redact(error, stored));
-      sendMessage(this.#node, message, config);
+      send();
       return following;
     }
     const interruptWithFlow = this.follow(id);
-    sendMessage(this.#node, message, config);
+    send();
     interruptWithFlow(reply);
     owed.add(reply);
     return reply.ending;

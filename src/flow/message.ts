@@ -14,17 +14,18 @@ import { parseTarget, type RequestHead, toObject } from "../request/head";
 import { type FilterBody, findEvent } from "./filter";
 import { type FlowReply, wrapResponse } from "./flow-reply";
 
-export function createMessage(
+/** @param flowReply where the flow replies */
+export function sendMessage(
   RED: NodeAPI,
   node: Node,
   delivery: IncomingDelivery,
   config: WebhookConfig,
   flowReply: FlowReply | undefined,
-): NodeMessageInFlow {
+): void {
   const { id, rawBody, req, webhook } = delivery;
   const { event, attempt } = webhook;
   const warn = (method: string) => node.warn(RED._("node-red:httpin.errors.deprecated-call", { method }));
-  return {
+  const message: NodeMessageInFlow = {
     _msgid: id,
     ...(event !== undefined && { topic: event }),
     payload: composePayload(delivery, config),
@@ -33,15 +34,9 @@ export function createMessage(
     ...(flowReply && { res: wrapResponse(flowReply.response, warn) }),
     webhook: attempt === undefined ? webhook : { ...webhook, lastAttempt: attempt >= config.pace.attempts },
   };
-}
-
-export function sendMessage(
-  node: Node,
-  message: NodeMessageInFlow,
-  { events, outputPerEvent }: Pick<WebhookConfig, "events" | "outputPerEvent">,
-): void {
+  const { events, outputPerEvent } = config;
   if (!outputPerEvent) return node.send(message);
-  const output = findOutput(events, message.topic);
+  const output = findOutput(events, event);
   node.send(Object.assign(Array<null | NodeMessageInFlow>(events.length).fill(null), { [output]: message }));
 }
 

@@ -88,12 +88,13 @@ interface OutcomeEvents extends StoreEvents {
   shadowed: [NodeEvent & { readonly by: string }];
 
   "attempt:succeeded": [AttemptEvent];
-  /** Without guaranteed delivery, only failures are reported. `isLast`: the delivery has failed. */
-  "attempt:failed": [AttemptEvent & { readonly error: string; readonly isLast: boolean }];
+  /**
+   * Without guaranteed delivery, only failures are reported. `isLast`: the delivery has failed; `isGivenUp`: with
+   * guaranteed delivery, in all of its attempts.
+   */
+  "attempt:failed": [AttemptEvent & { readonly error: string; readonly isLast: boolean; readonly isGivenUp?: boolean }];
   /** By a deploy or a stop. */
   "attempt:interrupted": [AttemptEvent];
-  /** All attempts have failed; `error` is the last one. */
-  failed: [NodeEvent & { readonly id: string; readonly attempts: number; readonly error: string }];
   load: [NodeEvent & { readonly load: Load }];
 
   /** A request with the token of a caller was received, test requests aside, whatever becomes of it then. */
