@@ -1,12 +1,10 @@
 // The admin API of deliveries and of queues, and the push that makes open editors fetch them again.
 
-import { mask } from "../auth/present";
-import { redactHeaders, redactQuery } from "../auth/redactor";
 import type { Node, NodeAPI } from "node-red";
 import { fields, type SavedCondition } from "../config/fields";
 import { parseConditions, type WebhookConfig } from "../config/parse";
 import { permissions } from "../config/permissions";
-import { isEnvironmentValue } from "../config/values";
+import { isEnvironmentValue, isObject } from "../config/values";
 import { finished, type State, unfinished } from "../deliveries/delivery";
 import { describeDelivery, summarize } from "./shown-delivery";
 import { findDelivery, formatPosition, listPage, parsePosition } from "../deliveries/lists";
@@ -14,6 +12,7 @@ import type { Position, Query } from "../deliveries/queue";
 import type { Detail, GroupReplay, SummaryPage } from "./summary";
 import { type FailureGroup, groupFailures } from "../deliveries/failures";
 import { tryFilter } from "../flow/dry-run";
+import { isMasked } from "../flow/filter";
 import type { Outcomes } from "../flow/outcomes";
 import type { Changed, Replays } from "../flow/replays";
 import type { DeliveryStores } from "../flow/stores";
@@ -164,7 +163,7 @@ function parseState(query: Readonly<Record<string, unknown>>): State | undefined
 
 /** Without environment variables and masked fields: the permission to read is none to find out their values. */
 function parseFilter(body: unknown): Pick<WebhookConfig, "events" | "conditions"> {
-  const { events, conditions } = { ...(body as Readonly<Record<string, unknown>>) };
+  const { events, conditions } = isObject(body) ? body : {};
   const isValid =
     fields.events.accepts(events) && fields.conditions.accepts(conditions) && isShort({ events, conditions });
   const filter = isValid && { events: events as string[], conditions: parseConditions(conditions as SavedCondition[]) };
@@ -174,14 +173,6 @@ function parseFilter(body: unknown): Pick<WebhookConfig, "events" | "conditions"
     throw new BadRequest("{ events, conditions }, without environment variables and fields that are masked");
   }
   return filter;
-}
-
-/** Whether the values there are masked in lists and details. */
-function isMasked(place: string): boolean {
-  const [, kind = "", name = ""] = /^(header|query):(.*)$/s.exec(place) ?? [];
-  const value = { [kind === "header" ? name.toLowerCase() : name]: "value" };
-  const shown = kind === "header" ? redactHeaders(value) : redactQuery(value);
-  return kind !== "" && Object.values(shown).includes(mask);
 }
 
 /** The longest filter that is tried, in characters of JSON: each is compared with 200 bodies, and its values are repeated. */
@@ -194,7 +185,7 @@ function isShort(filter: object): boolean {
 const beginning: Position = { at: 0, id: "" };
 
 function parseGroup(body: unknown): { group: Omit<FailureGroup, "count">; after: Position } {
-  const { node, error, last, after = null } = { ...(body as Readonly<Record<string, unknown>>) };
+  const { node, error, last, after = null } = isObject(body) ? body : {};
   const position = typeof after === "string" ? parsePosition(after) : after === null ? beginning : undefined;
   if (typeof node !== "string" || typeof error !== "string" || !Number.isSafeInteger(last) || !position) {
     throw new BadRequest("{ node, error, last, after }");
@@ -204,6 +195,6 @@ function parseGroup(body: unknown): { group: Omit<FailureGroup, "count">; after:
 
 function parseChanged(body: unknown): Changed | undefined {
   if (body === undefined) return undefined;
-  if (typeof body !== "object" || body === null || Array.isArray(body)) throw new BadRequest("{} | { payload }");
+  if (!isObject(body)) throw new BadRequest("{} | { payload }");
   return "payload" in body ? { payload: body.payload } : undefined;
 }

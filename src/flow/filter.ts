@@ -1,5 +1,6 @@
 // Which verified requests start the flow: their events, and what must hold.
 
+import { mask } from "../auth/present";
 import { type Redactor, redactHeaders, redactQuery } from "../auth/redactor";
 import { RequestValues } from "../auth/request-values";
 import type { RequestHead } from "../request/head";
@@ -70,17 +71,21 @@ const maxSearchedLength = 64 * 1024;
 
 /** @returns `null` where no value was found */
 function describeFound(place: string, values: readonly unknown[], redactor: Pick<Redactor, "redact">): string | null {
-  const [kind, name = ""] = place.toLowerCase().split(/:(.*)/s);
   const texts = values
     .filter((value) => value !== undefined && !(value === null && isForEach(place)))
     .slice(0, maxFound)
     .map((value) => redactor.redact(describeValue(value).slice(0, maxSearchedLength)));
   if (texts.length === 0) return null;
   // A copy: a part of a string keeps the whole of it in memory.
-  const found = Buffer.from(texts.join(", ").slice(0, maxFoundLength)).toString();
-  const masked =
-    kind === "header" ? redactHeaders({ [name]: found }) : kind === "query" ? redactQuery({ [name]: found }) : {};
-  return String(masked[name] ?? found);
+  return isMasked(place) ? mask : Buffer.from(texts.join(", ").slice(0, maxFoundLength)).toString();
+}
+
+/** Whether the values there are masked in lists and details. */
+export function isMasked(place: string): boolean {
+  const [kind, name = ""] = place.toLowerCase().split(/:(.*)/s);
+  const value = { [name]: "" };
+  const shown = kind === "header" ? redactHeaders(value) : kind === "query" ? redactQuery(value) : value;
+  return shown[name] === mask;
 }
 
 function describeValue(value: unknown): string {
