@@ -90,7 +90,10 @@ export class Alerts {
       this.#areFlowsRunning = false;
       this.#stops++;
     });
-    RED.events.on("flows:started", () => this.#start());
+    RED.events.on("flows:started", () => {
+      this.#areFlowsRunning = true;
+      for (const alert of this.#waiting.splice(0)) this.#send(alert);
+    });
     outcomes.on("attempt:failed", ({ node, id, caller, error, isLast }) => {
       if (!isLast) return;
       const about = caller === undefined ? {} : { caller };
@@ -129,11 +132,6 @@ export class Alerts {
     };
     this.#watches.add(watch);
     return () => this.#watches.delete(watch);
-  }
-
-  #start(): void {
-    this.#areFlowsRunning = true;
-    for (const alert of this.#waiting.splice(0)) this.#send(alert);
   }
 
   /** Requests are not to wait for the messages about a thousand callers. One that fails keeps no other away. */

@@ -209,30 +209,25 @@ function loopback(address: string): string {
 
 /** The result of a test request, by the key of its text under `testRequest` in the message catalog. */
 type TestOutcome =
-  /** The flow was started. */
+  /** The flow was started, and has replied, or has not in time (504) where it is to reply. */
   | "accepted"
+  | "answered"
+  | "unanswered"
   /** The node is paused: the delivery is stored, and starts the flow later. */
   | "stored"
-  /** The flow was started, and has answered. */
-  | "answered"
-  /** The flow did not reply in time (504). */
-  | "unanswered"
-  /** The node is not deployed. */
+  /** The endpoint takes other requests only, took it for a handshake, which starts no flow, or refused it. */
+  | "filtered"
+  | "handshake"
+  | "refused"
+  /** HTTP nodes are switched off, the configuration breaks a rule, or another node has the path. */
   | "notDeployed"
-  /** HTTP nodes are switched off. */
   | "switchedOff"
-  /** The node's configuration breaks a rule. */
   | "closed"
+  | "taken"
+  /** The flows did not start in time. */
+  | "deploying"
   /** The delivery is gone, or is another node's. */
   | "deliveryGone"
-  /** Another node has the path. */
-  | "taken"
-  /** The node takes other requests only. */
-  | "filtered"
-  /** The node took it for a handshake, which starts no flow. */
-  | "handshake"
-  /** The endpoint refused the request. */
-  | "refused"
   /** It lacks what the sender signs. */
   | "unsignable"
   /** It is signed, and was not to be sent. */
@@ -241,13 +236,9 @@ type TestOutcome =
   | "blocked"
   /** The endpoint refused the test credential. */
   | "tokenRefused"
-  /** The flows did not start in time. */
-  | "deploying"
-  /** Nothing answers at the path. */
+  /** Nothing answers at the path; something else did; no reply came. */
   | "notFound"
-  /** Something else answered. */
   | "otherwise"
-  /** No reply. */
   | "unreachable";
 
 export interface TestResult {
