@@ -264,7 +264,7 @@ export class HttpFront {
   /** A middleware has failed. */
   readonly #fail: ErrorRequestHandler = (error: unknown, request: Request, response, _next) => {
     const endpoint = this.#find(request.path);
-    if (endpoint) refuse(this.#arrive(request, response), endpoint, problems.unforeseen, { cause: error });
+    if (endpoint) refuse(this.#arrive(request, response), endpoint, problems.unforeseen, undefined, error);
     else sendProblem(request, response, problems.unforeseen);
   };
 

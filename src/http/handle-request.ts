@@ -85,13 +85,13 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
     const received = takeReceived(arrived, endpoint) ?? (await receive(arrived, judge(arrived, endpoint)));
     const { verdict } = received;
     body = received.body?.bytes;
-    if (verdict instanceof Problem) return refuse(arrived, endpoint, verdict, { body });
+    if (verdict instanceof Problem) return refuse(arrived, endpoint, verdict, body);
     if (isHandshakeReply(verdict)) return replyToHandshake(arrived, endpoint, verdict, body);
     // A credential that a guard in front has removed is missing.
     const { authenticator } = endpoint;
     if (isCredentialRemoved(authenticator, arrived.request)) {
       arrived.shared.caller = undefined;
-      return refuse(arrived, endpoint, authenticator.missing, { body });
+      return refuse(arrived, endpoint, authenticator.missing, body);
     }
     if (isPreview(arrived)) {
       hideCredential(arrived, endpoint);
@@ -103,10 +103,10 @@ export async function handleRequest(arrived: Arrived, found: Endpoint, services:
     const problem = await accept(arrived, received, authenticated, services);
     if (!problem) return;
     hideCredential(arrived, endpoint);
-    refuse(arrived, findCurrent(), problem, { body });
+    refuse(arrived, findCurrent(), problem, body);
   } catch (cause) {
     if (isVerified) hideCredential(arrived, endpoint);
-    refuse(arrived, findCurrent(), problems.unforeseen, { body, cause });
+    refuse(arrived, findCurrent(), problems.unforeseen, body, cause);
   }
 }
 
@@ -163,12 +163,15 @@ async function accept(
   const told = readTold(decoded);
   const passed = filter(decoded, told.events);
   if ("why" in passed) return replyToFiltered(decoded, told, passed.why);
-  const id = endpoint.newId();
+  const delivery = describeDelivery(decoded, passed.event, told.id);
   const { duplicates } = endpoint;
   // Test requests are all alike.
-  const found = duplicates && !isTest ? await findDuplicate(decoded, duplicates, id, told.key) : undefined;
+  const found = duplicates && !isTest ? await findDuplicate(decoded, duplicates, delivery.id, told.key) : undefined;
   if (found instanceof Problem) return hasGone(arrived) ? undefined : found;
-  return await deliver(decoded, { id, event: passed.event, senderId: told.id, found }, services);
+  const reservation = found?.isFirst ? found : undefined;
+  const lacksKey = duplicates !== undefined && !isTest && !found;
+  const accepted = { arrived, endpoint, authenticated, sent, delivery, reservation, lacksKey };
+  return await deliver(accepted, found?.isFirst === false ? found : undefined, services);
 }
 
 /** The body as middleware in front has left it. */
@@ -246,27 +249,24 @@ function hasGone({ request, response }: Arrived): boolean {
   return !request.socket.writable && !response.headersSent;
 }
 
-/** What the filter and the duplicates have decided. */
-interface Decision {
-  readonly id: string;
-  readonly event: string | undefined;
-  readonly senderId: string | undefined;
-  /** The first delivery with its key, or the key that is reserved for it; missing without a key. */
-  readonly found: Reservation | DuplicateDelivery | undefined;
-}
-
-/** Starts the flow, or replies as to the first delivery. Where the flow does not start, the reserved key is free again. */
-async function deliver(decoded: Decoded, decision: Decision, services: Services): Promise<Problem | undefined> {
-  const { arrived, endpoint, authenticated } = decoded;
-  const { found } = decision;
+/**
+ * Starts the flow, or replies as to the first delivery. Where the flow does not start, the reserved key is free again.
+ *
+ * @param first the delivery that came before with the same key
+ */
+async function deliver(
+  accepted: Accepted,
+  first: DuplicateDelivery | undefined,
+  services: Services,
+): Promise<Problem | undefined> {
+  const { arrived, endpoint, authenticated, reservation } = accepted;
   const { deployGate } = services;
   let hasStarted = false;
   try {
     // The sender will try again.
     if (hasGone(arrived)) return undefined;
-    const accepted = describeAccepted(decoded, decision);
     hideCredential(arrived, endpoint);
-    if (found?.isFirst === false) return replyToDuplicate(accepted, found);
+    if (first) return replyToDuplicate(accepted, first);
     if (arrived.response.headersSent) throw new ReasonError("answered");
     // It may have waited while it was unpacked, or as a duplicate.
     if (deployGate.isClosed && !(await deployGate.wait(arrived.response))) return problems.deploying;
@@ -276,7 +276,7 @@ async function deliver(decoded: Decoded, decision: Decision, services: Services)
     hasStarted = problem === undefined;
     return problem;
   } finally {
-    if (!hasStarted && found?.isFirst) void found.release();
+    if (!hasStarted) void reservation?.release();
   }
 }
 
@@ -285,17 +285,14 @@ function hideCredential({ request }: Arrived, { config, authenticator }: Endpoin
   if (config.reply.by === "flow" || authenticator.parameter !== undefined) removeCredential(request, authenticator);
 }
 
-/** The last stage, without the credential. */
-function describeAccepted(decoded: Decoded, { id, event, senderId, found }: Decision): Accepted {
-  const { arrived, endpoint, authenticated, body, sent } = decoded;
-  const { config } = endpoint;
+/** What the flow gets, without the credential. */
+function describeDelivery(decoded: Decoded, event: string | undefined, senderId: string | undefined): IncomingDelivery {
+  const { endpoint, body, sent } = decoded;
   const req = describeSent(decoded);
   if (sent.content.files) req.files = sent.content.files;
   const webhook = describeWebhook(decoded, event, senderId);
-  const delivery = { id, body: sent.content.value, req, webhook, ...(config.rawBody && { rawBody: body.bytes }) };
-  const reservation = found?.isFirst ? found : undefined;
-  const lacksKey = endpoint.duplicates !== undefined && !sent.isTest && !found;
-  return { arrived, endpoint, authenticated, sent, delivery, reservation, lacksKey };
+  const rawBody = endpoint.config.rawBody && { rawBody: body.bytes };
+  return { id: endpoint.newId(), body: sent.content.value, req, webhook, ...rawBody };
 }
 
 /** The request, without its credential and files. */
@@ -337,7 +334,7 @@ async function start(accepted: Accepted, services: Services): Promise<Problem | 
   if (problem) return problem;
   const success = composeSuccess(endpoint, sent.isTest, { status: "accepted", id: delivery.id });
   void reservation?.settle();
-  reportAccepted(accepted);
+  endpoint.outcomes.emit("accepted", toEvent(accepted));
   const replied = tryReply(accepted, success);
   if (record) endpoint.recorder?.add(record, { ...replied, ...noteReply(success.body), state: "succeeded" });
   return undefined;
@@ -352,7 +349,7 @@ async function startForReply(accepted: Accepted, timeoutMs: number, services: Se
   const flowReply = oweReply(accepted, timeoutMs);
   if (guaranteed) void flowReply.ending.then((result) => guaranteed.end(delivery.id, result));
   else recorder?.add(recorder.record(delivery, sent), { state: "running" });
-  reportAccepted(accepted);
+  endpoint.outcomes.emit("accepted", toEvent(accepted));
   const failure = await dispatch(delivery, endpoint, services, flowReply);
   if (failure) flowReply.fail(failure);
   return undefined;
@@ -367,7 +364,7 @@ async function store(accepted: Accepted, guaranteed: GuaranteedFlow): Promise<Pr
   const problem = await guaranteed.store(delivery, sent, answer, reservation?.candidate);
   if (problem) return problem;
   await reservation?.settle();
-  reportAccepted(accepted);
+  endpoint.outcomes.emit("accepted", toEvent(accepted));
   recorder?.update(delivery.id, tryReply(accepted, success));
   return undefined;
 }
@@ -474,10 +471,6 @@ function oweReply({ arrived, endpoint, delivery, sent, reservation }: Accepted, 
   return new FlowReply(owed, endpoint, timeoutMs, reservation);
 }
 
-function reportAccepted(accepted: Accepted): void {
-  accepted.endpoint.outcomes.emit("accepted", toEvent(accepted));
-}
-
 function toEvent({ endpoint, arrived, authenticated, delivery, lacksKey }: Accepted): AcceptedEvent {
   return { node: endpoint.node.id, id: delivery.id, authenticated, ip: arrived.ip, lacksKey, at: Date.now() };
 }
@@ -501,19 +494,11 @@ function replyToHandshake(arrived: Arrived, endpoint: Endpoint, reply: Handshake
   endpoint.outcomes.emit("handshake", { node: endpoint.node.id, secret, isVerified, request: refused, status });
 }
 
-interface RefusalDetails {
-  /** As far as it was read. */
-  readonly body?: Buffer | undefined;
-  /** The error behind an unforeseen problem. */
-  readonly cause?: unknown;
-}
-
-export function refuse(
-  arrived: Arrived,
-  endpoint: Endpoint,
-  problem: Problem,
-  { body, cause }: RefusalDetails = {},
-): void {
+/**
+ * @param body as far as it was read
+ * @param cause the error behind an unforeseen problem
+ */
+export function refuse(arrived: Arrived, endpoint: Endpoint, problem: Problem, body?: Buffer, cause?: unknown): void {
   const { request, response } = arrived;
   const refused = describeRefused(arrived, body);
   const isEmpty = endpoint.sender?.row.emptyReply?.to === "all";

@@ -59,54 +59,41 @@ interface TextLabels {
 }
 
 /** How the texts of a body are read. */
-export class TextReader {
+export interface TextReader {
+  readonly charset: Charset;
   /** Whether nothing has named the charset. */
-  readonly isAssumed: boolean;
+  readonly isAssumed?: boolean;
   /** Whether whoever is on the way may have named it. */
-  readonly #isDoubtful: boolean;
-
-  private constructor(
-    readonly charset: Charset,
-    { isAssumed = false, isDoubtful = false },
-  ) {
-    this.isAssumed = isAssumed;
-    this.#isDoubtful = isDoubtful;
-  }
-
-  /**
-   * By the byte-order mark, the content type, the declaration of XML, or else UTF-8.
-   *
-   * @returns the reader, and the bytes behind the mark
-   */
-  static of(bytes: Buffer, { declared, isXml, otherwise, isSigned }: TextLabels): [TextReader, Buffer] {
-    const mark = findMark(bytes);
-    if (mark) return [new TextReader(mark.charset, {}), bytes.subarray(mark.length)];
-    if (declared) return [new TextReader(declared, { isDoubtful: isSigned && declared !== utf8 }), bytes];
-    const own = (isXml ? findXmlCharset(bytes) : undefined) ?? otherwise;
-    return [own ? new TextReader(own, {}) : assumed, bytes];
-  }
-
-  /** By what the text itself names. */
-  static by(charset: Charset): TextReader {
-    return new TextReader(charset, {});
-  }
-
-  static readonly assumed = new TextReader(utf8, { isAssumed: true });
-
-  /**
-   * @returns the bytes where they are not in the charset; a problem where they can be read in two ways, of which an
-   *   unsigned header field chooses one: in some charsets, a character swallows the quote or the backslash behind it
-   */
-  read(bytes: Buffer): string | Buffer | Problem {
-    const text = this.charset.decode(bytes);
-    if (this.#isDoubtful && !bytes.includes(0) && isUtf8(bytes) && bytes.toString() !== text) {
-      return problems.charsetUnsigned;
-    }
-    return text ?? bytes;
-  }
+  readonly isDoubtful?: boolean;
 }
 
-const { assumed } = TextReader;
+const assumed: TextReader = { charset: utf8, isAssumed: true };
+
+/**
+ * By the byte-order mark, the content type, the declaration of XML, or else UTF-8.
+ *
+ * @returns the reader, and the bytes behind the mark
+ */
+export function findReader(
+  bytes: Buffer,
+  { declared, isXml, otherwise, isSigned = false }: TextLabels,
+): [TextReader, Buffer] {
+  const mark = findMark(bytes);
+  if (mark) return [{ charset: mark.charset }, bytes.subarray(mark.length)];
+  if (declared) return [{ charset: declared, isDoubtful: isSigned && declared !== utf8 }, bytes];
+  const charset = (isXml ? findXmlCharset(bytes) : undefined) ?? otherwise;
+  return [charset ? { charset } : assumed, bytes];
+}
+
+/**
+ * @returns the bytes where they are not in the charset; a problem where they can be read in two ways, of which an
+ *   unsigned header field chooses one: in some charsets, a character swallows the quote or the backslash behind it
+ */
+export function readAsText(bytes: Buffer, { charset, isDoubtful }: TextReader): string | Buffer | Problem {
+  const text = charset.decode(bytes);
+  if (isDoubtful && !bytes.includes(0) && isUtf8(bytes) && bytes.toString() !== text) return problems.charsetUnsigned;
+  return text ?? bytes;
+}
 
 /** Encoding Standard §6: the byte-order marks. */
 function findMark(bytes: Buffer): { charset: Charset; length: number } | undefined {

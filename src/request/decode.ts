@@ -2,7 +2,7 @@
 
 import { TextDecoder } from "node:util";
 import { decodeContent, decodeContentSync } from "./body";
-import { type Charset, findCharset, TextReader, utf8 } from "./charset";
+import { type Charset, findCharset, findReader, readAsText, type TextReader, utf8 } from "./charset";
 import { type FormFields, readFields, toPlainForm } from "./form";
 import { fieldValues, type RequestHead } from "./head";
 import { type Json, parseJson, secureJson } from "./json";
@@ -179,7 +179,7 @@ function decoderFor(contentType: string): Decode {
 
 function decodeText(declared: Charset | undefined, isXml: boolean, parse: Parse): Decode {
   return (bytes, isSigned) => {
-    const [reader, text] = TextReader.of(bytes, { declared, isXml, isSigned });
+    const [reader, text] = findReader(bytes, { declared, isXml, isSigned });
     const decoded = parse(text, reader);
     // What was kept is whole.
     return decoded instanceof Problem || decoded.value !== text ? decoded : { value: bytes };
@@ -195,11 +195,11 @@ function toDecodedValue(value: Body | Problem): DecodedValue | Problem {
 }
 
 function parseText(bytes: Buffer, reader: TextReader): DecodedValue | Problem {
-  return toDecodedValue(reader.read(bytes));
+  return toDecodedValue(readAsText(bytes, reader));
 }
 
 function parseJsonBody(bytes: Buffer, reader: TextReader): DecodedValue | Problem {
-  const text = reader.read(bytes);
+  const text = readAsText(bytes, reader);
   if (text instanceof Problem) return text;
   return typeof text === "string" ? toDecodedValue(parseJson(text)) : problems.jsonMalformed;
 }
@@ -208,7 +208,7 @@ function parseJsonBody(bytes: Buffer, reader: TextReader): DecodedValue | Proble
 
 /** Many senders, and curl's --data, label JSON and plain text as a form. */
 function parseForm(bytes: Buffer, reader: TextReader): DecodedValue | Problem {
-  const text = reader.read(bytes);
+  const text = readAsText(bytes, reader);
   if (text instanceof Problem) return text;
   if (typeof text === "string" && /^\s*[[{]/.test(text)) {
     const value = parseJson(text);

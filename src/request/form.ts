@@ -1,6 +1,6 @@
 // The fields of forms, and application/x-www-form-urlencoded (WHATWG URL Standard §5.1).
 
-import { type Charset, findCharset, TextReader, utf8 } from "./charset";
+import { type Charset, findCharset, readAsText, type TextReader, utf8 } from "./charset";
 import { Problem, problems } from "./problem";
 import { toObject } from "./head";
 
@@ -21,7 +21,7 @@ export type FormFields = Record<string, FieldValue | FieldValue[]>;
 export function toPlainForm(bytes: Buffer, text: string | Buffer, reader: TextReader): [Buffer, TextReader] {
   // Outside of escapes, no other charset has these bytes, and in escapes there are none.
   const isWide = /^(?:utf-16|iso-2022)/.test(reader.charset.name) && (bytes.includes(0) || bytes.includes(0x1b));
-  return isWide && typeof text === "string" ? [Buffer.from(text), TextReader.by(utf8)] : [bytes, reader];
+  return isWide && typeof text === "string" ? [Buffer.from(text), { charset: utf8 }] : [bytes, reader];
 }
 
 /**
@@ -37,7 +37,7 @@ export function readFields(bytes: Buffer, reader: TextReader): FormFields | unde
   if (fields instanceof Problem) return fields;
   const charset = reader.isAssumed ? findOwnCharset(fields) : undefined;
   if (charset instanceof Problem) return charset;
-  const read = charset && charset !== utf8 ? readAll(raw, TextReader.by(charset)) : fields;
+  const read = charset && charset !== utf8 ? readAll(raw, { charset }) : fields;
   if (read instanceof Problem) return read;
   return read.every(hasTextName) ? toObject(read) : undefined;
 }
@@ -70,7 +70,7 @@ function readAll(
 /** @param piece bytes as Latin-1, with escapes */
 function readPiece(piece: string, reader: TextReader): FieldValue | Problem {
   const isPlain = reader.charset === utf8 && /^[\x01-\x24\x26-\x2a\x2c-\x7f]*$/.test(piece);
-  return isPlain ? piece : reader.read(unescape(Buffer.from(piece, "latin1"), true));
+  return isPlain ? piece : readAsText(unescape(Buffer.from(piece, "latin1"), true), reader);
 }
 
 const [blank, percent, plus] = [0x20, 0x25, 0x2b];

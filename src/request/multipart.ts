@@ -1,7 +1,7 @@
 // Forms with files: multipart/form-data (RFC 7578).
 
 import type { MIMEType } from "node:util";
-import { findCharset, TextReader, utf8 } from "./charset";
+import { findCharset, findReader, readAsText, utf8 } from "./charset";
 import { type FieldValue, findOwnCharset, type FormFields, maxParts, unescape } from "./form";
 import { isTextType, isXmlType, parseMediaType } from "./media-types";
 import { Problem, problems } from "./problem";
@@ -74,8 +74,8 @@ function readTexts(parts: readonly FormPart[], otherwise = utf8): [name: string,
     const label = type?.params.get("charset") ?? undefined;
     const declared = label === undefined ? undefined : findCharset(label);
     if (label !== undefined && !declared) return problems.charsetUnknown;
-    const [reader, bytes] = TextReader.of(content, { declared, isXml: isXmlType(type?.essence ?? ""), otherwise });
-    const text = reader.read(bytes);
+    const [reader, bytes] = findReader(content, { declared, isXml: isXmlType(type?.essence ?? ""), otherwise });
+    const text = readAsText(bytes, reader);
     // Copied, or its memory would keep the whole body.
     texts.push([name, typeof text === "string" ? text : Buffer.from(content)]);
   }
