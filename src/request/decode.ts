@@ -6,7 +6,7 @@ import { type Charset, findCharset, findReader, readAsText, type TextReader, utf
 import { type FormFields, readFields, toPlainForm } from "./form";
 import { fieldValues, type RequestHead } from "./head";
 import { type Json, parseJson, secureJson } from "./json";
-import { isMultipart, isXmlType, jsonType, parseMediaType, textType } from "./media-types";
+import { isMultipart, jsonType, parseMediaType, textType, xmlType } from "./media-types";
 import { parseMultipart, type UploadedFile } from "./multipart";
 import { ReasonError, Problem, problems } from "./problem";
 
@@ -174,7 +174,7 @@ function decoderFor(contentType: string): Decode {
   // Files on the way are labelled with charsets such as "binary".
   if (!parse && !declared) return textIfUtf8;
   if (label !== undefined && !declared) return () => problems.charsetUnknown;
-  return decodeText(declared, isXmlType(essence), parse ?? parseText);
+  return decodeText(declared, xmlType.test(essence), parse ?? parseText);
 }
 
 function decodeText(declared: Charset | undefined, isXml: boolean, parse: Parse): Decode {

@@ -3,7 +3,7 @@
 import type { MIMEType } from "node:util";
 import { findCharset, findReader, readAsText, utf8 } from "./charset";
 import { type FieldValue, findOwnCharset, type FormFields, maxParts, unescape } from "./form";
-import { isTextType, isXmlType, parseMediaType } from "./media-types";
+import { jsonType, parseMediaType, textType, xmlType } from "./media-types";
 import { Problem, problems } from "./problem";
 import { toObject } from "./head";
 
@@ -56,7 +56,7 @@ export function parseMultipart(bytes: Buffer, contentType: string | undefined): 
 
 /** What has no file name, and is a text. */
 function isField({ fileName, type }: FormPart): boolean {
-  return fileName === undefined && (!type || isTextType(type.essence));
+  return fileName === undefined && (!type || [textType, jsonType].some((texts) => texts.test(type.essence)));
 }
 
 /** By the charset of each part, else by that of the form. */
@@ -74,7 +74,7 @@ function readTexts(parts: readonly FormPart[], otherwise = utf8): [name: string,
     const label = type?.params.get("charset") ?? undefined;
     const declared = label === undefined ? undefined : findCharset(label);
     if (label !== undefined && !declared) return problems.charsetUnknown;
-    const [reader, bytes] = findReader(content, { declared, isXml: isXmlType(type?.essence ?? ""), otherwise });
+    const [reader, bytes] = findReader(content, { declared, isXml: xmlType.test(type?.essence ?? ""), otherwise });
     const text = readAsText(bytes, reader);
     // Copied, or its memory would keep the whole body.
     texts.push([name, typeof text === "string" ? text : Buffer.from(content)]);

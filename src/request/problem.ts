@@ -29,12 +29,12 @@ export class Problem {
 
   /** Whether the sender's address is the reason. */
   get isOfAddress(): boolean {
-    return ofAddress.has(this.name);
+    return ["addressNotAllowed", "rateExceeded"].includes(this.name);
   }
 
   /** Whether what the request has as its credential, or lacks, is the reason. */
   get isOfCredential(): boolean {
-    return ofCredential.has(this.name);
+    return "WWW-Authenticate" in this.headers;
   }
 
   /** The same problem with `Retry-After` (RFC 9110 §10.2.3). */
@@ -58,11 +58,6 @@ const signature = { "WWW-Authenticate": 'Signature realm="webhook"' };
 const retryAfter = (seconds: number) => ({ "Retry-After": String(seconds) });
 
 type ProblemRow = readonly [status: number, detail: string, headers?: Problem["headers"]];
-
-const ofAddress: ReadonlySet<string> = new Set(["addressNotAllowed", "rateExceeded"]);
-const ofCredential: ReadonlySet<string> = new Set(
-  ["token", "password", "signature"].flatMap((credential) => [`${credential}Missing`, `${credential}Invalid`]),
-);
 
 /** Every refusal. */
 const table = {

@@ -2,12 +2,13 @@ import should from "should";
 import { findProblem, problems } from "../../../src/request/problem";
 
 describe("a problem", () => {
-  it("is of the credential just where it asks for one, whatever its status", () => {
-    for (const problem of Object.values(problems)) {
-      problem.isOfCredential.should.equal("WWW-Authenticate" in problem.headers, problem.name);
-    }
-    const ofAddress = Object.values(problems).filter(({ isOfAddress }) => isOfAddress);
+  it("is of the address, or of the credential, just where that is the reason", () => {
+    const all = Object.values(problems);
+    const ofAddress = all.filter(({ isOfAddress }) => isOfAddress);
     should(ofAddress).eql([problems.addressNotAllowed, problems.rateExceeded]);
+    const names = all.filter(({ isOfCredential }) => isOfCredential).map(({ name }) => name);
+    const ofCredential = ["token", "password", "signature"].flatMap((each) => [`${each}Missing`, `${each}Invalid`]);
+    names.should.eql(ofCredential);
   });
 
   it("is found by its document alone, each by its own, and nothing by another text", () => {
