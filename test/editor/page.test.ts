@@ -369,8 +369,6 @@ describe("the page of deliveries", () => {
 
     it("needs no login where the editor has one, whose tab leads to it", async () => {
       const { page, context } = await open();
-      // Of no use here, and 3.5 MB.
-      await page.route("**/mermaid.min.js*", (route) => route.fulfill({ body: "" }));
       await page.goto(nodeRed.admin("/"));
       await page.locator("#node-dialog-login-username").fill("admin");
       await page.locator("#node-dialog-login-password").fill("right");
