@@ -11,7 +11,7 @@ import { uncalled } from "../harness/node-report";
 const section = (key: string, values: Record<string, string> = {}) => catalogText(`section.${key}`, values);
 
 /** Nodes that have something in these fields, and what the headings say of it. */
-const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Record<Section, string>> }> = {
+const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Record<Section, string | string[]>> }> = {
   usual: {
     saved: {},
     states: {
@@ -20,101 +20,81 @@ const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Re
       message: section("body"),
       reply: section("atOnce", { status: "200" }),
       duplicates: section("duplicatesUnchecked"),
-      limits: `POST · ${section("anyAddress")} · ${section("noRate")}`,
+      limits: ["POST", section("anyAddress"), section("noRate")],
       guaranteed: section("guaranteedOff"),
       terminal: section("line"),
     },
   },
   filled: {
     saved: {
-      verificationMethod: "query",
-      returnQueryParams: true,
-      replyStatus: 202,
-      ignoreDuplicates: true,
-      duplicateKey: "json:order.id",
-      duplicateWindow: 1,
-      allowFrom: "192.0.2.1, 192.0.2.2\n2001:db8::/32",
-      rateLimit: 60,
-      alertWhenSilent: 0.5,
-      rawBody: true,
+      ...{ verificationMethod: "query", returnQueryParams: true, rawBody: true, replyStatus: 202 },
+      ...{ ignoreDuplicates: true, duplicateKey: "json:order.id", duplicateWindow: 1 },
+      ...{ allowFrom: "192.0.2.1, 192.0.2.2\n2001:db8::/32", rateLimit: 60, alertWhenSilent: 0.5 },
     },
     states: {
-      message: `${section("bodyAndQuery")} · ${section("rawBody")}`,
+      message: [section("bodyAndQuery"), section("rawBody")],
       reply: section("atOnce", { status: "202" }),
       duplicates: section("duplicatesKnown", { hours: "1", key: "json:order.id" }),
-      limits: [
-        "POST",
-        section("addresses", { count: "3" }),
-        section("rate", { rate: "60" }),
-        section("expected", { hours: "0.5" }),
-      ].join(" · "),
+      limits: ["POST", section("addresses", { count: "3" }), rate("60"), section("expected", { hours: "0.5" })],
       terminal: section("line"),
     },
   },
   answering: {
-    saved: {
-      ...signedBy("github"),
+    saved: signedBy("github", {
       reply: "flow",
       replyTimeout: 30,
       ignoreDuplicates: true,
       allowFrom: " 192.0.2.0/24\n",
-    },
+    }),
     states: {
       reply: section("byFlow", { seconds: "30" }),
       duplicates: section("duplicatesKnown", { hours: "72", key: section("byId") }),
-      limits: `POST · 192.0.2.0/24 · ${section("noRate")}`,
+      limits: ["POST", "192.0.2.0/24", section("noRate")],
       terminal: section("noLine"),
     },
   },
   repeating: {
     saved: signedBy("github"),
-    states: { duplicates: `${section("duplicatesUnchecked")} · ${section("duplicatesSuggested", { name: "GitHub" })}` },
+    states: { duplicates: [section("duplicatesUnchecked"), section("duplicatesSuggested", { name: "GitHub" })] },
   },
   paced: {
-    saved: {
-      ...signedBy("notion", { senderSettings: { arm: "${ARM}" } }),
+    saved: signedBy("notion", {
+      senderSettings: { arm: "${ARM}" },
       guaranteed: true,
       concurrency: 1,
       ratePerMinute: 60,
       breaker: 5,
-    },
+    }),
     states: {
       guaranteed: [
         section("guaranteedInFile"),
         section("concurrency", { count: "1" }),
-        section("rate", { rate: "60" }),
+        rate("60"),
         section("breaker_other", { failures: "5" }),
-      ].join(" · "),
+      ],
     },
   },
   custom: { saved: signedBy("custom", { scheme: { alg: "${ALG}" } }), states: {} },
   environment: {
     saved: {
-      sender: "${WHO}",
-      reply: "${REPLY}",
-      ignoreDuplicates: "${IGNORE}",
-      allowFrom: "${FROM}",
-      rateLimit: "${RATE}",
-      alertWhenSilent: "${HOURS}",
-      rawBody: "${RAW}",
-      guaranteed: "${DURABLE}",
+      ...{ sender: "${WHO}", reply: "${REPLY}", ignoreDuplicates: "${IGNORE}", rawBody: "${RAW}" },
+      ...{ allowFrom: "${FROM}", rateLimit: "${RATE}", alertWhenSilent: "${HOURS}", guaranteed: "${DURABLE}" },
       credentials: { token, callers: "${CALLERS}" },
     },
     states: {
       callers: "${CALLERS}",
-      message: `${section("body")} · \${RAW}`,
+      message: [section("body"), "${RAW}"],
       reply: "${REPLY}",
       duplicates: "${IGNORE}",
-      limits: [
-        "POST",
-        "${FROM}",
-        section("rate", { rate: "${RATE}" }),
-        section("expected", { hours: "${HOURS}" }),
-      ].join(" · "),
+      limits: ["POST", "${FROM}", rate("${RATE}"), section("expected", { hours: "${HOURS}" })],
       guaranteed: "${DURABLE}",
     },
   },
 };
+
+function rate(requests: string): string {
+  return section("rate", { rate: requests });
+}
 
 function signedBy(sender: SenderId, fields: Record<string, unknown> = {}) {
   return { sender, verificationMethod: "signature", credentials: { secret: "a secret" }, ...fields };
@@ -161,13 +141,7 @@ describe("what becomes of requests, in the form", () => {
     return all.map((text) => text.trim());
   };
   const promised = (...keys: string[]) => keys.map((key) => catalogText(`guaranteed.${key}`));
-  const saved = async (id: string) => {
-    const found: Record<string, unknown> = {};
-    for (const field of [...handlingFields, "sender", "scheme", "senderSettings"] as const) {
-      found[field] = await editor.saved(id, field);
-    }
-    return found;
-  };
+  const saved = (id: string) => editor.savedFields(id, [...handlingFields, "sender", "scheme", "senderSettings"]);
   /** Closes the form, which has changed nothing. */
   const expectUnchanged = async (id: string, before: object) => {
     (await editor.page.locator(".webhook-trigger-message").allInnerTexts()).join("").should.equal("", id);
@@ -182,7 +156,9 @@ describe("what becomes of requests, in the form", () => {
       const before = await saved(id);
       await editor.editAsItIs(id);
       (await editor.openSections()).should.eql([]);
-      for (const [name, expected] of Object.entries(states)) (await state(name as Section)).should.equal(expected, id);
+      for (const [name, expected] of Object.entries(states)) {
+        (await state(name as Section)).should.equal([expected].flat().join(" · "), id);
+      }
       await expectUnchanged(id, before);
     }
   });
@@ -193,8 +169,7 @@ describe("what becomes of requests, in the form", () => {
     await editor.editAsItIs("older");
     (await editor.openSections()).should.eql([]);
     for (const field of handlingFields) {
-      const value = defaults[field];
-      const input = editor.input(field);
+      const [value, input] = [defaults[field], editor.input(field)];
       if (typeof value === "boolean") (await input.isChecked()).should.equal(value, field);
       else (await input.inputValue()).should.equal(String(value), field);
     }
@@ -213,8 +188,7 @@ describe("what becomes of requests, in the form", () => {
   const atOnce = ["replyStatus", "replyBody", "replyType"];
   it("asks for what belongs to what was chosen, and for nothing else", async () => {
     const shows = async (...expected: string[]) => {
-      const visible: string[] = [];
-      for (const field of handlingFields) if (await editor.input(field).isVisible()) visible.push(field);
+      const visible: string[] = await editor.visible(...handlingFields);
       visible.sort().should.eql([...always, ...expected].sort());
       const isByFlow = (await editor.input("reply").inputValue()) === "flow";
       (await editor.hint("reply").innerText()).should.equal(isByFlow ? catalogText("hint.replyByFlow") : "");

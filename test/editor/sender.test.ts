@@ -19,11 +19,7 @@ describe("the sender in the form", () => {
     for (const field of fields) found[field] = await editor().input(field).inputValue();
     return found;
   };
-  const shown = async (...fields: FormField[]) => {
-    const visible: FormField[] = [];
-    for (const field of fields) if (await editor().input(field).isVisible()) visible.push(field);
-    return visible;
-  };
+  const shown = (...fields: FormField[]) => editor().visible(...fields);
 
   const search = () => editor().part("search");
   const options = () => editor().part("senders").getByRole("option");
@@ -102,21 +98,17 @@ describe("the sender in the form", () => {
     (await values("name")).should.eql({ name: "" });
   });
 
-  it("says in the section of the message what its topic will be", async () => {
+  it("says what its topic will be, and refuses a public key that has not its 32 bytes, while it is typed", async () => {
     await editor().edit("plain");
-    const topic = () => editor().part("topic").innerText();
-    (await topic()).should.equal("");
-    await editor().enter({ sender: "github" });
-    (await topic()).should.equal(catalogText("message.topicInHeader", { place: "X-GitHub-Event" }));
-    await editor().enter({ sender: "slack" });
-    (await topic()).should.equal(catalogText("message.topicInJson", { place: "event.type" }));
-    (await editor().given("contentType").isVisible()).should.be.false();
-    await editor().enter({ sender: "dropbox" });
-    (await topic()).should.equal("");
-  });
-
-  it("refuses a public key that has not its 32 bytes, while it is typed", async () => {
-    await editor().editAsItIs("plain");
+    for (const [sender, key, place] of [
+      ["", undefined, ""],
+      ["github", "topicInHeader", "X-GitHub-Event"],
+      ["slack", "topicInJson", "event.type"],
+      ["dropbox", undefined, ""],
+    ] as const) {
+      await editor().enter({ sender });
+      (await editor().part("topic").innerText()).should.equal(key ? catalogText(`message.${key}`, { place }) : "");
+    }
     for (const [sender, bytes, encoding] of [["telnyx", 31, "base64"], ["telnyx", 33, "base64"], ["discord", 31, "hex"]] as const) {
       await editor().enter({ sender, secret: Buffer.alloc(bytes, 7).toString(encoding) });
       (await editor().message("secret").innerText()).should.equal(catalogText("rules.secret.format"), sender);
@@ -125,7 +117,7 @@ describe("the sender in the form", () => {
     }
   });
 
-  it("makes a new secret where its user chooses that, and gives it away with the URL", async () => {
+  it("makes a new secret where its user chooses that, and gives it away beside the URL or in it; where it sends a token, fills in its header, and gives away that alone", async () => {
     await editor().editAsItIs("plain");
     await editor().enter({ sender: "github" });
     (await values("verificationMethod")).should.eql({ verificationMethod: "signature" });
@@ -136,57 +128,54 @@ describe("the sender in the form", () => {
     (await editor().copyGiven("url")).should.equal(nodeRed().node("/plain"));
     (await editor().given("header").isVisible()).should.be.false();
     (await editor().copyGiven("contentType")).should.equal("application/json");
-    (await editor().note("seen").innerText()).trim().should.equal(catalogText("handover.secretSeen"));
     (await editor().part("secondSecret-make").count()).should.equal(1);
     (await editor().hint("secret").innerText()).should.containEql(catalogText("secret.chosen", { name: "GitHub" }));
     should(await editor().hint("secret").locator("a").getAttribute("href")).equal(senders.github.docs);
+    // One that does not sign gets it in the URL.
+    await editor().enter({ sender: "strava" });
+    const { secret: inUrl = "", verifyToken = "" } = await values("secret", "verifyToken");
+    (await editor().copyGiven("url")).should.equal(`${nodeRed().node("/plain")}?state=${inUrl}`);
+    (await editor().copyGiven("verifyToken")).should.equal(verifyToken);
+    (await editor().given("secret").isVisible()).should.be.false();
+    // A new node has its token where the sender has it, which is all that this is given.
+    await editor().cancel();
+    await editor().editAsItIs(await editor().drop("webhook-trigger", 300, 500));
+    for (const [sender, headerParameter, item, other, before] of [
+      ["gitlab", "X-Gitlab-Token", "token", "header", ""],
+      ["azure-eventgrid", "Authorization", "header", "token", "Authorization: Bearer "],
+    ] as const) {
+      await editor().enter({ sender });
+      const { token = "", ...others } = await values("token", "verificationMethod", "headerParameter");
+      others.should.eql({ verificationMethod: "header", headerParameter });
+      (await editor().copyGiven(item)).should.equal(before + token);
+      (await editor().given(other).isVisible()).should.be.false();
+    }
   });
 
   it("says where the sender shows the secret, and what it begins with, drops a generated one, and keeps a typed one", async () => {
+    const noted = async () => (await editor().note("secret").innerText()).trim();
     await editor().editAsItIs("plain");
     await editor().enter({ sender: "github" });
     await editor().enter({ sender: "stripe" });
     (await editor().part("secondSecret-make").count()).should.equal(0);
     (await values("secret")).should.eql({ secret: "" });
     const hint = await editor().hint("secret").innerText();
-    hint.should.containEql(catalogText("secret.shown", { name: "Stripe" }));
-    hint.should.containEql(catalogText("secret.begins", { begins: "whsec_" }));
-    hint.should.containEql(catalogText("sender.where", { name: "Stripe", where: "Developers → Webhooks: Signing secret" }));
+    const where = { name: "Stripe", where: "Developers → Webhooks: Signing secret" };
+    for (const part of [catalogText("secret.shown", where), catalogText("secret.begins", { begins: "whsec_" }), catalogText("sender.where", where)]) {
+      hint.should.containEql(part);
+    }
     // A key of Stripe's API is a frequent mistake.
     await editor().enter({ secret: "sk_live_typed" });
     should(await editor().input("secret").getAttribute("type")).equal("password");
-    (await editor().note("secret").innerText()).trim().should.equal(catalogText("whyNot.secretPrefixMissing", { prefix: "whsec_" }));
+    (await noted()).should.equal(catalogText("whyNot.secretPrefixMissing", { prefix: "whsec_" }));
     await editor().enter({ secret: "whsec_typed " });
-    (await editor().note("secret").innerText()).trim().should.equal(catalogText("whyNot.secretBlank"));
+    (await noted()).should.equal(catalogText("whyNot.secretBlank"));
     await editor().enter({ secret: "whsec_typed" });
     (await editor().note("secret").isVisible()).should.be.false();
     (await editor().message("secret").isVisible()).should.be.false();
     (await editor().given("secret").isVisible()).should.be.false();
     await editor().enter({ sender: "shopify" });
     (await values("secret")).should.eql({ secret: "whsec_typed" });
-  });
-
-  for (const [sender, headerParameter, item, before] of [
-    ["gitlab", "X-Gitlab-Token", "token", ""],
-    ["azure-eventgrid", "Authorization", "header", "Authorization: Bearer "],
-  ] as const) {
-    it(`fills in the header of a sender that sends a token, which is all that it is given: ${sender}`, async () => {
-      await editor().editAsItIs(await editor().drop("webhook-trigger", 300, 500));
-      await editor().enter({ sender });
-      const { token = "", ...others } = await values("token", "verificationMethod", "headerParameter");
-      others.should.eql({ verificationMethod: "header", headerParameter });
-      (await editor().copyGiven(item)).should.equal(before + token);
-      (await editor().given(item === "token" ? "header" : "token").isVisible()).should.be.false();
-    });
-  }
-
-  it("gives a sender that does not sign a URL that has the secret in it", async () => {
-    await editor().editAsItIs("plain");
-    await editor().enter({ sender: "strava" });
-    const { secret = "", verifyToken = "" } = await values("secret", "verifyToken");
-    (await editor().copyGiven("url")).should.equal(`${nodeRed().node("/plain")}?state=${secret}`);
-    (await editor().copyGiven("verifyToken")).should.equal(verifyToken);
-    (await editor().given("secret").isVisible()).should.be.false();
   });
 
   it("takes a secret of any length in a header of any name, and gives both away", async () => {
@@ -361,40 +350,35 @@ describe("the sender in the form", () => {
     (await editor().message("sender").innerText()).should.equal(catalogText("rules.sender.required"));
   });
 
-  it("that is a Shelly needs nothing but the URL of the box, which it calls by GET", async () => {
+  it("that is a Shelly or OwnTracks needs nothing but what is in the box: the URL that is called by GET, or user and password, and gets the list that it takes", async () => {
     await editor().editAsItIs("shelly");
     await editor().enter({ sender: "shelly" });
     const url = await editor().copyGiven("url");
     await editor().done();
+    await editor().editAsItIs("owntracks");
+    await editor().enter({ sender: "owntracks" });
+    const [address, user, password] = [await editor().copyGiven("url"), await editor().copyGiven("user"), await editor().copyGiven("password")];
+    await editor().done();
+    should(await editor().saved("owntracks", "sender")).equal("owntracks");
     await editor().deploy();
-    await nodeRed().status("shelly", /shelly/);
+    await nodeRed().status("owntracks", /owntracks/);
     // In its web interface, the URL of an action may have values: ${ev.tC}.
     const { status, json } = await send(`${url}&temperature=21.5`, { method: "GET" });
     status.should.equal(200);
     should((await nodeRed().message(json.id)).payload).eql({ temperature: "21.5" });
     (await send(url.replace(/\?.*/, ""), { method: "GET" })).status.should.equal(401);
-    // What it has filled in goes with it.
-    await editor().editAsItIs("shelly");
-    await editor().enter({ sender: "github" });
-    (await editor().state("limits").innerText()).should.startWith("POST");
-  });
-
-  it("that is OwnTracks needs the URL, user and password of the box, and gets the list that it takes", async () => {
-    await editor().editAsItIs("owntracks");
-    await editor().enter({ sender: "owntracks" });
-    const [url, user, password] = [await editor().copyGiven("url"), await editor().copyGiven("user"), await editor().copyGiven("password")];
-    await editor().done();
-    should(await editor().saved("owntracks", "sender")).equal("owntracks");
-    await editor().deploy();
-    await nodeRed().status("owntracks", /owntracks/);
     const Authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
     const location = { _type: "location", lat: 48.85833, lon: 3.29513, tid: "ne", tst: 1430918166 };
     const headers = { Authorization, "Content-Type": "application/json", "X-Limit-U": "jane", "X-Limit-D": "phone" };
     const first = nodeRed().messages.length;
-    const { status, body } = await send(url, { headers, body: JSON.stringify(location) });
-    should([status, body]).eql([200, "[]"]);
+    const reply = await send(address, { headers, body: JSON.stringify(location) });
+    should([reply.status, reply.body]).eql([200, "[]"]);
     const { payload, req } = await nodeRed().until(() => nodeRed().messages[first], "a message");
     should(payload).eql(location);
     JSON.stringify(req).should.not.containEql(password);
+    // What a recipe has filled in goes with it.
+    await editor().editAsItIs("shelly");
+    await editor().enter({ sender: "github" });
+    (await editor().state("limits").innerText()).should.startWith("POST");
   });
 }); // prettier-ignore

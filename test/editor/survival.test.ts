@@ -50,14 +50,7 @@ const newNodes = (fields: Partial<SavedFields>) => ({ settings: { nodeDefaults: 
 describe("the configuration of a node", () => {
   const { editor, nodeRed } = useEditor(flow, newNodes(given));
 
-  const fieldsOf = (id: string) =>
-    editor().page.evaluate(
-      ([wanted, names]) => {
-        const node = RED.nodes.node(wanted) ?? {};
-        return Object.fromEntries(names.map((name) => [name, node[name]]));
-      },
-      [id, Object.keys(settingsOf(id))] as const,
-    );
+  const fieldsOf = (id: string) => editor().savedFields(id, Object.keys(settingsOf(id)));
   const state = (section: Section) => editor().state(section).innerText();
   const webhooks = () =>
     editor().page.evaluate(() => RED.nodes.filterNodes({ type: "webhook-trigger" }).map(({ id }) => id));
@@ -123,7 +116,7 @@ describe("the configuration of a node", () => {
     made.should.match(/^[\w-]{40}$/);
     (await editor().input("headerParameter").isVisible()).should.be.false();
     await editor().done();
-    for (const [field, value] of Object.entries(given)) should(await editor().saved(id, field)).eql(value);
+    should(await editor().savedFields(id, Object.keys(given))).eql(given);
     for (const old of ["saved", "older"]) {
       await editor().edit(old);
       (await editor().input("verificationMethod").inputValue()).should.equal("header");
@@ -146,8 +139,7 @@ describe("the configuration of a node", () => {
       editor()
         .page.getByRole("button", { name: text(key), exact: true })
         .click();
-    const expectSaved = async (...expected: unknown[]) =>
-      should([await editor().saved("all", "scope"), await editor().saved("all", "events")]).eql(expected);
+    const saved = () => editor().savedFields("all", ["scope", "events"]);
 
     it("shows what is watched, and stays as it was", async () => {
       await editor().editAsItIs("all");
@@ -180,12 +172,12 @@ describe("the configuration of a node", () => {
       await boxes("events").nth(0).click();
       (await part("no-events").isVisible()).should.be.false();
       await editor().done();
-      await expectSaved(["shop"], ["delivery-failed"]);
+      should(await saved()).eql({ scope: ["shop"], events: ["delivery-failed"] });
       await editor().editAsItIs("all");
       await part("from").selectOption("all");
       await press("tickAll");
       await editor().done();
-      await expectSaved(null, null);
+      should(await saved()).eql({ scope: null, events: null });
     });
 
     it("is copied together with the webhook triggers that it watches, and then watches the copies", async () => {

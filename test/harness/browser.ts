@@ -289,6 +289,17 @@ export class Editor {
     return this.page.evaluate(([wanted, name]) => RED.nodes.node(wanted)?.[name], [id, property] as const);
   }
 
+  /** The same of several properties. */
+  async savedFields(id: string, properties: readonly string[]): Promise<Record<string, unknown>> {
+    return this.page.evaluate(
+      ([wanted, names]) => {
+        const node = RED.nodes.node(wanted);
+        return Object.fromEntries(names.map((name) => [name, node?.[name]]));
+      },
+      [id, properties] as const,
+    );
+  }
+
   /** Whether the editor takes a node for valid: one that is not has a triangle in the flow. */
   async isValid(id: string): Promise<boolean> {
     return (await this.saved(id, "valid")) === true;
@@ -370,6 +381,13 @@ export class Editor {
     return this.page.locator(field === "scheme" ? "#node-input-scheme-text" : `#node-input-${field}`);
   }
 
+  /** Which of these fields can be seen. */
+  async visible<Field extends FormField>(...fields: Field[]): Promise<Field[]> {
+    const inputs = this.page.locator("[id^=node-input-]:visible");
+    const ids = await inputs.evaluateAll((all) => all.map(({ id }) => id));
+    return fields.filter((field) => ids.includes(`node-input-${field}`));
+  }
+
   /** Fills in, chooses or ticks fields, one after the other. */
   async enter(values: Entered): Promise<void> {
     for (const [field, value] of Object.entries(values)) {
@@ -414,6 +432,14 @@ export class Editor {
   /** The id of the element that has the focus. */
   focus(): Promise<string> {
     return this.page.evaluate(() => document.activeElement?.id ?? "");
+  }
+
+  /** Goes to an element by the Tab key. */
+  async tabTo(id: string): Promise<void> {
+    for (let steps = 0; (await this.focus()) !== id; steps++) {
+      if (steps === 40) throw new Error(`the Tab key does not lead to ${id}`);
+      await this.page.keyboard.press("Tab");
+    }
   }
 
   /** What the heading says of its section. */
