@@ -35,11 +35,14 @@ describe("the section Filter of the form", () => {
   const place = (row: number) => rows("conditions").nth(row).locator(".red-ui-typedInput-container");
   const offered = (group: "received" | "documented") => editor().part(`offered-${group}`).locator("button");
 
-  it("offers events that the sender documents, takes others, and has an output for each", async () => {
+  it("offers the events and places of what the sender sends, before its first request, takes others, and has an output for each event", async () => {
     await editor().edit("new");
     (await editor().state("filter").innerText()).should.equal(text("none"));
     (await editor().input("outputPerEvent").isVisible()).should.be.true();
     (await offered("documented").allInnerTexts()).slice(0, 2).should.eql(["push", "pull_request"]);
+    await offered("documented").filter({ hasText: "ping" }).waitFor();
+    const offers = editor().part("places").locator('option[value="json:repository.full_name"]');
+    await offers.waitFor({ state: "attached" });
     (await editor().page.getByText(text("received")).isVisible()).should.be.false();
     await offered("documented").filter({ hasText: "release" }).click();
     await editor().part("add-event").click();
@@ -52,68 +55,59 @@ describe("the section Filter of the form", () => {
     await editor().page.keyboard.press("Tab");
     await editor().page.keyboard.type("opened");
     await editor().done();
-    should(await editor().saved("new", "events")).eql(["release", "issue*"]);
-    should(await editor().saved("new", "conditions")).eql([{ place: "json:action", operator: "is", value: "opened" }]);
-    should(await editor().saved("new", "outputs")).equal(2);
+    should(await editor().savedFields("new", ["events", "conditions", "outputs"])).eql({
+      events: ["release", "issue*"],
+      conditions: [{ place: "json:action", operator: "is", value: "opened" }],
+      outputs: 2,
+    });
     (await editor().outputLabels("new", 2)).should.eql(["release", "issue*"]);
   });
 
-  it("leaves a node unchanged that is opened and closed", async () => {
-    await editor().edit("filled");
-    (await editor().state("filter").innerText()).should.equal(
-      [text("only", { events: "push, issues, star" }), text("conditions_other", { count: "2" }), text("outputs")].join(
-        " · ",
-      ),
-    );
-    await editor().done();
-    (await editor().isChanged("filled")).should.be.false();
-    await editor().edit("blank");
-    await editor().done();
-    (await editor().isChanged("blank")).should.be.false();
+  it("leaves a node unchanged that is opened and closed, also one with conditions that were written by hand, with which it says what is wrong", async () => {
+    const heading = [
+      text("only", { events: "push, issues, star" }),
+      text("conditions_other", { count: "2" }),
+      text("outputs"),
+    ];
+    for (const [id, state, said] of [
+      ["filled", heading.join(" · "), ""],
+      ["blank", text("conditions_one", { count: "1" }), ""],
+      ["written", catalogText("section.broken"), catalogText("rules.conditions")],
+    ] as const) {
+      await editor().edit(id);
+      (await editor().state("filter").innerText()).should.equal(state, id);
+      (await editor().message("conditions").innerText()).should.equal(said, id);
+      await editor().done();
+      (await editor().isChanged(id)).should.be.false(id);
+    }
   });
 
-  it("says what is wrong with conditions that were written by hand, and leaves them", async () => {
-    await editor().edit("written");
-    (await editor().message("conditions").innerText()).should.equal(catalogText("rules.conditions"));
-    await editor().done();
-    (await editor().isChanged("written")).should.be.false();
-  });
-
-  it("keeps the wire of each event where it was, and drops that of one which is removed", async () => {
+  it("keeps the wire of each event where it was, also of one whose name is corrected, and drops that of one which is removed", async () => {
+    const expectSaved = async (id: string, outputs: number, ...wires: [number, string][]) => {
+      await editor().done();
+      should(await editor().saved(id, "outputs")).equal(outputs);
+      (await editor().wires(id)).should.eql(wires);
+    };
+    const add = async (event: string) => {
+      await editor().part("add-event").click();
+      await editor().page.keyboard.type(event);
+    };
     await editor().edit("filled");
     await remove(0).click();
-    await editor().part("add-event").click();
-    await editor().page.keyboard.type("release");
-    await editor().done();
+    await add("release");
+    await expectSaved("filled", 3, [0, "two"], [1, "three"]);
     should(await editor().saved("filled", "events")).eql(["issues", "star", "release"]);
-    should(await editor().saved("filled", "outputs")).equal(3);
-    (await editor().wires("filled")).should.eql([
-      [0, "two"],
-      [1, "three"],
-    ]);
     await editor().edit("filled");
     await editor().enter({ outputPerEvent: false });
-    await editor().done();
-    should(await editor().saved("filled", "outputs")).equal(1);
-    (await editor().wires("filled")).should.eql([[0, "two"]]);
-  });
-
-  it("keeps the wire of an event whose name is corrected, and has no output more after a duplicate is removed", async () => {
+    await expectSaved("filled", 1, [0, "two"]);
     await editor().edit("corrected");
     await rows("events").nth(0).locator("input").fill("push");
-    await editor().part("add-event").click();
-    await editor().page.keyboard.type("release");
-    await editor().done();
-    (await editor().wires("corrected")).should.eql([
-      [0, "one"],
-      [1, "two"],
-    ]);
-    should(await editor().saved("corrected", "outputs")).equal(3);
+    await add("release");
+    await expectSaved("corrected", 3, [0, "one"], [1, "two"]);
+    // It has no output more after a duplicate is removed.
     await editor().edit("corrected");
     await remove(2).click();
-    await editor().done();
-    should(await editor().saved("corrected", "outputs")).equal(2);
-    (await editor().wires("corrected")).length.should.equal(2);
+    await expectSaved("corrected", 2, [0, "one"], [1, "two"]);
   });
 
   it("says what is wrong with an event or a condition, and takes the values of variables", async () => {
@@ -137,21 +131,25 @@ describe("the section Filter of the form", () => {
   });
 
   it("takes the place of a value by a choice, and as it is written out", async () => {
-    const placed = async () => (await editor().saved("new", "conditions")) as { place: string }[];
-    for (const [kind, typed, expected] of [
+    const places = [
       ["header", "X-Kind", "header:X-Kind"],
       ["written", "${PLACE}", "${PLACE}"],
       ["json", "query:room", "query:room"],
       ["json", "msg.payload.order.total", "json:order.total"],
       ["body", "", "body"],
-    ] as const) {
-      await editor().edit("new");
-      await place(0).locator("button").first().click();
+    ] as const;
+    await editor().edit("seen");
+    for (const [row, [kind, typed]] of places.entries()) {
+      await editor().part("add-condition").click();
+      await place(row).locator("button").first().click();
       await editor().page.locator(`.red-ui-typedInput-options:visible [value=${kind}]`).click();
-      if (typed !== "") await place(0).locator("input:visible").fill(typed);
-      await editor().done();
-      should((await placed())[0]?.place).equal(expected);
+      if (typed !== "") await place(row).locator("input:visible").fill(typed);
+      await rows("conditions").nth(row).locator("select").selectOption("exists");
     }
+    await editor().done();
+    const saved = (await editor().saved("seen", "conditions")) as { place: string }[];
+    saved.map((condition) => condition.place).should.eql(places.map(([, , expected]) => expected));
+    await editor().invoke("core:undo");
   });
 
   it("warns where the sender names no event, and of events that were chosen for another one", async () => {
@@ -228,24 +226,13 @@ describe("the section Filter of the form", () => {
     asked.should.equal(3);
   });
 
-  it("offers the events and the places of what the sender sends, before its first request", async () => {
-    await editor().edit("written");
-    const offers = editor().part("places").locator('option[value="json:repository.full_name"]');
-    await offers.waitFor({ state: "attached" });
-    await offered("documented").filter({ hasText: "ping" }).waitFor();
-    await editor().cancel();
-  });
-
-  it("says by which output the message of a test leaves, that of its event", async () => {
+  it("sends a test that fits the events, and says by which output the message leaves, or why it is filtered", async () => {
     await editor().edit("shared");
-    const accepted = catalogText("testRequest.accepted");
     const left = catalogText("testRequest.output", { number: "1", event: "issue*" });
-    (await editor().sendTest()).should.equal(`${accepted} ${left}`);
-  });
-
-  it("sends a test that fits the events, and says when it is filtered", async () => {
+    (await editor().sendTest()).should.equal(`${catalogText("testRequest.accepted")} ${left}`);
+    await editor().cancel();
     await editor().edit("seen");
-    (await editor().sendTest()).should.containEql(catalogText("testRequest.accepted").slice(0, 10));
+    (await editor().sendTest()).should.startWith(catalogText("testRequest.accepted"));
     const conditions = [{ place: "json:no", operator: "is", value: "1" }];
     await nodeRed().deploy(tab(webhook("seen", "/seen", { ...github, conditions })));
     const condition = `json:no ${catalogText("filter.operators.is")} 1`;
