@@ -5,7 +5,7 @@ import { catalogText } from "../harness/browser";
 import { callers, callerToken } from "../harness/callers";
 import { paste } from "../harness/curl";
 import { bearer, tab, token, webhook } from "../harness/flow";
-import { command, send } from "../harness/http";
+import { send } from "../harness/http";
 import { useEditor } from "../harness/stage";
 
 const names = Array.from({ length: 10 }, (_, index) => `Tür ${index + 1}`);
@@ -67,6 +67,11 @@ describe("the section Callers of the form", () => {
     const [heading = "", ...lines] = content.split("\r\n").slice(0, -1);
     return { content, heading: heading.replace("\uFEFF", ""), lines: lines.map((line) => line.split(",") as [string, string, string, string]) };
   };
+  /** Closes the form, which has changed nothing. */
+  const expectUnchanged = async (id: string) => {
+    await editor().done();
+    (await editor().isChanged(id)).should.be.false(id);
+  };
   const deploy = async () => {
     await editor().done();
     await editor().deploy();
@@ -80,10 +85,8 @@ describe("the section Callers of the form", () => {
   const asBearer = (given: string) => ({ Authorization: `Bearer ${given}` });
 
   it("makes ten callers of pasted lines, whose tokens are in a file, and each of which is known by its name", async () => {
-    await editor().editAsItIs("doors");
-    (await editor().state("callers").innerText()).should.equal(text("none"));
-    await editor().cancel();
     await open("doors");
+    (await editor().state("callers").innerText()).should.equal(text("none"));
     await add("", ...names.map((name) => ` ${name} `));
     await rows().nth(9).waitFor();
     (await editor().state("callers").innerText()).should.equal("10");
@@ -144,17 +147,22 @@ describe("the section Callers of the form", () => {
     (await rows().count()).should.equal(3);
   });
 
+  it("tests a node of which only callers have tokens by a key of its own", async () => {
+    await editor().editAsItIs("many");
+    await editor().part("console-open").click();
+    const shown = editor().page.locator(".webhook-trigger-console");
+    await shown.getByText(text("only")).waitFor();
+    (await shown.getByRole("checkbox").count()).should.equal(0);
+    (await editor().sendTest()).should.equal(catalogText("testRequest.accepted"));
+  });
+
   it("is used by keyboard alone", async () => {
     const { keyboard } = editor().page;
-    const tabTo = async (id: string) => {
-      for (let steps = 0; (await editor().focus()) !== id && steps < 40; steps++) await keyboard.press("Tab");
-      (await editor().focus()).should.equal(id);
-    };
     await editor().editAsItIs("query");
-    await tabTo("webhook-trigger-heading-callers");
+    await editor().tabTo("webhook-trigger-heading-callers");
     await keyboard.press("Enter");
     await editor().part("caller-names").waitFor();
-    await tabTo("webhook-trigger-caller-names");
+    await editor().tabTo("webhook-trigger-caller-names");
     await keyboard.type("one\ntwo");
     await keyboard.press("Tab");
     await keyboard.press("Enter");
@@ -221,7 +229,7 @@ describe("the section Callers of the form", () => {
     await row(0).locator("input").fill("sensor 0");
     (await editor().message("callers").innerText()).should.equal("");
     await editor().cancel();
-    // Undo brings back the names, and opening it changes nothing.
+    // Undo brings back the names.
     await open("written");
     await row(0).locator("input").fill("renamed");
     await editor().done();
@@ -230,17 +238,7 @@ describe("the section Callers of the form", () => {
     (await editor().isChanged("written")).should.be.false();
     await open("written");
     (await row(0).locator("input").inputValue()).should.equal("sensor 0");
-    await editor().done();
-    (await editor().isChanged("written")).should.be.false();
-  });
-
-  it("tests a node of which only callers have tokens by a key of its own", async () => {
-    await editor().editAsItIs("many");
-    await editor().part("console-open").click();
-    const shown = editor().page.locator(".webhook-trigger-console");
-    await shown.getByText(text("only")).waitFor();
-    (await shown.getByRole("checkbox").count()).should.equal(0);
-    (await editor().sendTest()).should.equal(catalogText("testRequest.accepted"));
+    await expectUnchanged("written");
   });
 
   it("opens where its value breaks a rule, which it says without the value", async () => {
@@ -252,16 +250,23 @@ describe("the section Callers of the form", () => {
     (await editor().message("callers").innerText()).should.equal("");
   });
 
-  it("has an environment variable with all callers, and can be given one", async () => {
+  it("has an environment variable with all callers, and can be given one, but keeps the list while that is only looked at", async () => {
+    const state = () => editor().state("callers").innerText();
     await editor().editAsItIs("variable");
-    (await editor().state("callers").innerText()).should.equal("${CALLERS}");
+    (await state()).should.equal("${CALLERS}");
     await editor().part("heading-callers").click();
     (await variable().inputValue()).should.equal("${CALLERS}");
     await button(text("byList")).click();
     await editor().part("caller-names").waitFor();
-    (await editor().state("callers").innerText()).should.equal("${CALLERS}");
-    await editor().done();
-    (await editor().isChanged("variable")).should.be.false();
+    (await state()).should.equal("${CALLERS}");
+    await expectUnchanged("variable");
+    await open("written");
+    await button(text("byVariable")).click();
+    for (const [entered, stated] of [["", "2"], ["${OTHER}", "${OTHER}"], ["", "2"]] as const) {
+      await variable().fill(entered);
+      (await state()).should.equal(stated);
+    }
+    await expectUnchanged("written");
     await open("listed");
     await row(0).waitFor();
     await button(text("byVariable")).click();
@@ -271,19 +276,6 @@ describe("the section Callers of the form", () => {
     await variable().fill("${OTHER}");
     await editor().done();
     should(await editor().saved("listed", "credentials")).have.property("callers", "${OTHER}");
-  });
-
-  it("keeps the list while a variable is looked at and not entered", async () => {
-    await open("written");
-    await button(text("byVariable")).click();
-    (await variable().inputValue()).should.equal("");
-    (await editor().state("callers").innerText()).should.equal("2");
-    await variable().fill("${OTHER}");
-    (await editor().state("callers").innerText()).should.equal("${OTHER}");
-    await variable().fill("");
-    (await editor().state("callers").innerText()).should.equal("2");
-    await editor().done();
-    (await editor().isChanged("written")).should.be.false();
   });
 
   it("keeps a new caller, and a new name, when the answer of the runtime comes after another change", async () => {
@@ -318,8 +310,7 @@ describe("the section Callers of the form", () => {
       await open("written");
     });
     (await editor().state("callers").innerText()).should.equal("2");
-    await editor().done();
-    (await editor().isChanged("written")).should.be.false();
+    await expectUnchanged("written");
   });
 
   it("shows the newest tokens first, whose names no spreadsheet calculates, and gives the list to a variable", async () => {
@@ -352,7 +343,7 @@ describe("the section Callers of the form", () => {
     await editor().cancel();
   });
 
-  it("does not ask when callers of a subflow were used, whose instances have other ids", async () => {
+  it("has a search for many callers, and asks when they were used, but not inside a subflow, whose instances have other ids", async () => {
     const asked: string[] = [];
     editor().page.on("request", (request) => asked.push(new URL(request.url()).pathname));
     await open("inner");
@@ -360,22 +351,11 @@ describe("the section Callers of the form", () => {
     await open("many");
     await row(0).getByText(text("unused")).waitFor();
     asked.should.containEql("/webhook-trigger/many/callers").and.not.containEql("/webhook-trigger/inner/callers");
-  });
-
-  it("makes tokens that a spreadsheet takes for no formula", async () => {
-    const { json } = await command(nodeRed().admin("/webhook-trigger/callers"), { names: known(1000).map(({ name }) => name) });
-    const tokens = (json.callers as { token: string }[]).map((made) => made.token);
-    tokens.filter((made) => !/^[A-Za-z0-9_][\w-]{39}$/.test(made)).should.eql([]);
-  });
-
-  it("has a search for many callers", async () => {
-    await open("many");
     await section().getByText(text("hidden", { count: "900" })).waitFor();
     await section().getByRole("searchbox").fill("SENSOR 99");
     await rows().nth(11).waitFor({ state: "detached" });
     (await rows().count()).should.equal(11);
-    await editor().done();
-    (await editor().isChanged("many")).should.be.false();
+    await expectUnchanged("many");
   });
 
   it("is there where callers have tokens, and so are the fields that count by caller", async () => {
