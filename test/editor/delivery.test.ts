@@ -75,16 +75,18 @@ describe("a delivery in the sidebar", () => {
     replayed.should.containEql("later").and.containEql(catalogText("tab.state.replayed"));
   });
 
-  it("leads from a duplicate to the delivery that it repeats, or says that it is no longer kept", async () => {
+  it("leads from a duplicate to the delivery that it repeats; one may be no longer kept, or not for the user's eyes", async () => {
     const duplicate: Detail = { ...done, id: "again", state: "duplicate", duplicateOf: done.id };
-    const openOther = (id: string) => editor.page.getByRole("button", { name: text("openOther", { id }) }).click();
-    await open(duplicate, done);
-    await openOther(done.id);
+    const shown = await open(duplicate, done);
+    await shown.getByRole("button", { name: text("openOther", { id: done.id }) }).click();
     const head = editor.page.locator(".webhook-delivery-head");
     await head.filter({ hasText: catalogText("tab.state.succeeded") }).waitFor();
-    await open({ ...duplicate, duplicateOf: "gone" });
-    await openOther("gone");
-    await editor.page.locator(".webhook-delivery").getByText(text("gone")).waitFor();
+    for (const [status, key] of [[404, "gone"], [403, "unreadable"]] as const) {
+      await editor.page.route("**/webhook-trigger/deliveries/away", (route) => route.fulfill({ status }));
+      await open({ ...duplicate, duplicateOf: "away" });
+      await editor.page.getByRole("button", { name: text("openOther", { id: "away" }) }).click();
+      await editor.page.locator(".webhook-delivery").filter({ hasText: text(key) }).waitFor();
+    }
   });
 
   it("says which node was deleted, that no node has the path, and which one was meant", async () => {
@@ -127,16 +129,6 @@ describe("a delivery in the sidebar", () => {
       const shown = await open(delivery);
       (await shown.locator(".webhook-delivery-cause p").allInnerTexts()).should.eql([said, `${catalogText(`fix.${fix}`)}.`]);
       (await shown.getByRole("button", { name: text("replay"), exact: true }).count()).should.equal(1);
-    }
-  });
-
-  it("says that it is no longer kept, or that the user may not see it", async () => {
-    for (const [status, key] of [[404, "gone"], [403, "unreadable"]] as const) {
-      await editor.page.route("**/webhook-trigger/deliveries/away", (route) => route.fulfill({ status }));
-      runtime.deliveries = [{ ...done, id: "away", event: key }];
-      await tab.open();
-      await tab.row(key).locator(".webhook-deliveries-what").click();
-      await editor.page.locator(".webhook-delivery").filter({ hasText: text(key) }).waitFor();
     }
   });
 
@@ -270,22 +262,7 @@ describe("a delivery in the sidebar", () => {
     (await tab.list.evaluate((list) => list === document.activeElement)).should.be.true();
   });
 
-  it("is replayed with a payload that was changed, once that is JSON", async () => {
-    const shown = await open(done);
-    await press(shown, "replayChanged");
-    const field = shown.locator("textarea");
-    should(JSON.parse(await field.inputValue())).eql(done.payload);
-    await field.fill('{"order":');
-    (await shown.locator(".webhook-delivery-change [role=status]").innerText()).should.equal(catalogText("reply.noJson"));
-    await shown.getByRole("button", { name: text("replayNoJson") }).press("Enter");
-    runtime.replayed.should.eql([]);
-    await field.fill('{"order":18}');
-    await press(shown, "replayThis");
-    await result(shown, text("replayed", { id: "0f3c1b2a-again" }));
-    runtime.replayed.should.eql([["0f3c1b2a", { payload: { order: 18 } }]]);
-  });
-
-  it("offers to change the payload that the flow got, and the Escape key leaves only the change", async () => {
+  it("is replayed with the payload that the flow got once it is changed and JSON; the Escape key leaves only the change", async () => {
     for (const payload of [{ body: 1, query: { page: "2" } }, "12345", null, undefined]) {
       const shown = await open({ ...done, payload });
       await press(shown, "replayChanged");
@@ -296,6 +273,16 @@ describe("a delivery in the sidebar", () => {
       (await shown.isVisible()).should.be.true();
       (await focused()).should.equal(text("replayChanged"));
     }
+    const shown = editor.page.locator(".webhook-delivery");
+    await press(shown, "replayChanged");
+    await shown.locator("textarea").fill('{"order":');
+    (await shown.locator(".webhook-delivery-change [role=status]").innerText()).should.equal(catalogText("reply.noJson"));
+    await shown.getByRole("button", { name: text("replayNoJson") }).press("Enter");
+    runtime.replayed.should.eql([]);
+    await shown.locator("textarea").fill('{"order":18}');
+    await press(shown, "replayThis");
+    await result(shown, text("replayed", { id: "0f3c1b2a-again" }));
+    runtime.replayed.should.eql([["0f3c1b2a", { payload: { order: 18 } }]]);
   });
 
   describe("copied as a curl line", () => {
