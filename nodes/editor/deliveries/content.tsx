@@ -105,8 +105,7 @@ function TextView({ data }: { data: string }) {
     return typeof parsed === "object" && parsed !== null && isPlain(data) ? parsed : undefined;
   }, [data]);
   if (!value) return <Text>{data}</Text>;
-  const { showObject } = host();
-  return showObject ? <ObjectView value={value} typeHint="" /> : <Text>{JSON.stringify(value, null, 2)}</Text>;
+  return <ObjectView value={value} typeHint="" write={() => JSON.stringify(value, null, 2)} />;
 }
 
 /** As the debug sidebar; more bytes are for the copy button. */
@@ -116,11 +115,7 @@ function BytesView({ base64 }: { base64: string }) {
   const bytes = useMemo(() => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)), [base64]);
   const value = useMemo(() => ({ type: "Buffer", data: [...bytes.slice(0, maxShownBytes)] }), [bytes]);
   const typeHint = `buffer[${bytes.length}]`;
-  return host().showObject ? (
-    <ObjectView value={value} typeHint={typeHint} />
-  ) : (
-    <Text>{`${typeHint}\n${formatBytes(value.data)}`}</Text>
-  );
+  return <ObjectView {...{ value, typeHint }} write={() => `${typeHint}\n${formatBytes(value.data)}`} />;
 }
 
 /** Eight bytes a line: as hex digits and, where they have one, as characters of ASCII. */
@@ -134,14 +129,22 @@ function formatBytes(bytes: readonly number[]): string {
     .join("\n");
 }
 
-/** The host's own view, which listens to presses itself: another value takes another one. */
-function ObjectView({ value, typeHint }: { value: object; typeHint: string }) {
+interface ObjectProps {
+  readonly value: object;
+  readonly typeHint: string;
+  /** As text, where the host has no view of its own. */
+  readonly write: () => string;
+}
+
+/** The host's own view listens to presses itself: another value takes another one. */
+function ObjectView({ value, typeHint, write }: ObjectProps) {
+  const { showObject } = host();
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    const view = host().showObject?.(value, typeHint);
+    const view = showObject?.(value, typeHint);
     if (view) place.current?.replaceChildren(view);
   }, [value, typeHint]);
-  return <div ref={place} />;
+  return showObject ? <div ref={place} /> : <Text>{write()}</Text>;
 }
 
 /**

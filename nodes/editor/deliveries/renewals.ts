@@ -2,7 +2,7 @@
 
 /** The shortest time between two fetches, in ms; and where the runtime has to search, or does not answer. */
 const [pause, longPause] = [1000, 5000];
-/** It fetches after this time anyway, in ms: a sender may have fallen silent. */
+/** It fetches after this time anyway, in ms: a sender may have fallen silent, and "1 min. ago" may be two by now. */
 const longestPause = 60_000;
 
 /** Fetches soon after a change, and never while the tab is hidden. */

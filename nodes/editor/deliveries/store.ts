@@ -26,8 +26,6 @@ import { numberText, text } from "./texts";
 const announcementPause = 5000;
 /** A search begins so long after the last key, in ms. */
 const searchDelay = 300;
-/** How often times such as "2 min. ago" are shown anew, in ms. */
-const clockMs = 20_000;
 
 export class DeliveriesStore {
   state = initialState;
@@ -49,7 +47,6 @@ export class DeliveriesStore {
   #isCounting = false;
   #carriedOut = Promise.resolve(0);
   #search: ReturnType<typeof setTimeout> | undefined;
-  #clock: ReturnType<typeof setInterval> | undefined;
   #announceTimer: ReturnType<typeof setTimeout> | undefined;
   #unannounced: Summary[] = [];
   #isStopped = false;
@@ -99,7 +96,6 @@ export class DeliveriesStore {
     if (isVisible) {
       this.#renewals.start();
       this.#sums.start();
-      this.#clock = setInterval(() => this.#render(), clockMs);
       return;
     }
     this.#rest();
@@ -120,7 +116,6 @@ export class DeliveriesStore {
   #rest(): void {
     this.#renewals.stop();
     this.#sums.stop();
-    clearInterval(this.#clock);
   }
 
   /** The page has noticed that Node-RED does not answer. */

@@ -38,8 +38,10 @@ export const unknownToken = "unknownToken";
 /** How long it waits for an answer, in ms: a search may take long. */
 const answerMs = 60_000;
 
-interface PageRequest extends Pick<RequestInit, "method" | "body"> {
-  readonly type?: string;
+const json = { "Content-Type": "application/json" };
+
+interface PageRequest extends RequestInit {
+  readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number | undefined;
 }
 
@@ -48,12 +50,9 @@ interface PageRequest extends Pick<RequestInit, "method" | "body"> {
  * @returns the JSON of the answer; nothing where it has none (204)
  * @throws {ApiError}
  */
-async function request(path: string, { type, timeoutMs = answerMs, ...options }: PageRequest = {}): Promise<unknown> {
+async function request(path: string, { timeoutMs = answerMs, ...options }: PageRequest = {}): Promise<unknown> {
   const token = getToken();
-  const headers = {
-    ...(type !== undefined && { "Content-Type": type }),
-    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-  };
+  const headers = { ...options.headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
   const signal = AbortSignal.timeout(timeoutMs);
   let response: Response;
   let text: string;
@@ -75,9 +74,8 @@ async function request(path: string, { type, timeoutMs = answerMs, ...options }:
 
 /** @param path below `webhook-trigger` @throws {ApiError} */
 export function call(path: string, method: ApiMethod = "GET", body?: object, timeoutMs?: number): Promise<unknown> {
-  const url = `webhook-trigger/${path}`;
-  if (method === "GET") return request(url, { timeoutMs });
-  return request(url, { method, body: JSON.stringify(body), type: "application/json", timeoutMs });
+  const content = body ? JSON.stringify(body) : null;
+  return request(`webhook-trigger/${path}`, { method, headers: json, body: content, timeoutMs });
 }
 
 export async function askForSetup(): Promise<PageSetup> {
@@ -109,16 +107,15 @@ export async function askForLogin(): Promise<LoginForm> {
 /** @throws {ApiError} */
 export async function logIn(values: Readonly<Record<string, string>>): Promise<void> {
   forgetToken();
-  const form = new URLSearchParams({ client_id: "node-red-editor", grant_type: "password", scope: "", ...values });
-  const type = "application/x-www-form-urlencoded";
-  const answer = await request("auth/token", { method: "POST", body: String(form), type });
+  const body = new URLSearchParams({ client_id: "node-red-editor", grant_type: "password", scope: "", ...values });
+  const answer = await request("auth/token", { method: "POST", body });
   saveToken(readReply<{ access_token: string }>(answer, { access_token: isText }));
 }
 
 /** Of the editor, too. */
 export async function logOut(): Promise<void> {
   const body = JSON.stringify({ token: getToken() });
-  await request("auth/revoke", { method: "POST", body, type: "application/json" }).catch(() => undefined);
+  await request("auth/revoke", { method: "POST", headers: json, body }).catch(() => undefined);
   forgetToken();
 }
 
