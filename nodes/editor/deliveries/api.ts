@@ -39,7 +39,7 @@ const queueShape = { node: isText, queued: isNumber, retrying: isNumber };
 type Call = Parameters<DeliveriesHost["call"]>;
 
 /** @throws {ApiError} also where the answer has another shape */
-async function ask<Answer extends object>(shape: Shape<Answer>, ...call: Call): Promise<Answer> {
+export async function ask<Answer extends object>(shape: Shape<Answer>, ...call: Call): Promise<Answer> {
   return readReply(await host().call(...call), shape);
 }
 

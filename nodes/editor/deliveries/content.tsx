@@ -11,9 +11,13 @@ import type { DetailSection } from "./state";
 import type { DeliveriesStore } from "./store";
 import { bytesText, durationText, momentText, text } from "./texts";
 
-interface SectionProps {
-  readonly name: DetailSection;
+interface DetailProps {
+  readonly detail: Detail;
   readonly store: DeliveriesStore;
+}
+
+interface SectionProps extends Pick<DetailProps, "store"> {
+  readonly name: DetailSection;
   /** Shown in its heading. */
   readonly brief: string;
   readonly children: ComponentChildren;
@@ -37,15 +41,7 @@ export function Section({ name, brief, store, children }: SectionProps) {
 }
 
 /** Header fields or parameters, a row for each value; nothing where there is none. */
-export function ValuesSection({
-  name,
-  detail,
-  store,
-}: {
-  name: "headers" | "query";
-  detail: Detail;
-  store: DeliveriesStore;
-}) {
+export function ValuesSection({ name, detail, store }: DetailProps & { readonly name: "headers" | "query" }) {
   const entries = Object.entries(detail[name]);
   if (entries.length === 0) return null;
   return (
@@ -74,7 +70,7 @@ export function ValuesSection({
 
 // Bodies: JSON as a tree, text, or bytes.
 
-export function BodySection({ detail, store }: { detail: Detail; store: DeliveriesStore }) {
+export function BodySection({ detail, store }: DetailProps) {
   const type = detail.headers["content-type"];
   const size = bytesText(detail.size);
   return (
@@ -169,7 +165,7 @@ function Text({ children }: { children: string }) {
   );
 }
 
-export function ReplySection({ detail: { answer }, store }: { detail: Detail; store: DeliveriesStore }) {
+export function ReplySection({ detail: { answer }, store }: DetailProps) {
   if (!answer) {
     return (
       <Section name="answer" store={store} brief={text("delivery.none")}>
@@ -191,7 +187,7 @@ export function ReplySection({ detail: { answer }, store }: { detail: Detail; st
 }
 
 /** Nothing where the flow was not started. */
-export function AttemptsSection({ detail: { attempts, state }, store }: { detail: Detail; store: DeliveriesStore }) {
+export function AttemptsSection({ detail: { attempts, state }, store }: DetailProps) {
   if (attempts.length === 0) return null;
   return (
     <Section name="attempts" store={store} brief={String(attempts.length)}>

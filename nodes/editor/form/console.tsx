@@ -11,8 +11,8 @@ import { type Algorithm, hasSharedKey } from "../../../src/auth/senders/sender";
 import { findJwtPreset, isSenderId, senders, shortName } from "../../../src/auth/senders/table";
 import { flowMethods, type SavedFields } from "../../../src/config/fields";
 import { tryParseJson } from "../../../src/config/values";
-import { isText, readReply } from "../deliveries/answer";
-import { askForDelivery, askForPage, askForSamples, failureText } from "../deliveries/api";
+import { isText } from "../deliveries/answer";
+import { ask, askForDelivery, askForPage, askForSamples, failureText } from "../deliveries/api";
 import { composeCurl } from "../deliveries/curl";
 import { type DeliveriesHost, host, useHost } from "../deliveries/host";
 import { Button } from "../deliveries/parts";
@@ -296,8 +296,8 @@ function CurlRow({ setup: { node, url }, asked }: { readonly setup: ConsoleSetup
   if (url === undefined) return null;
   const copy = async () => {
     try {
-      const answer = await host().call(`${node}/test`, "POST", { ...asked, send: false });
-      const { outcome, request } = readReply<TestResult>(answer, { outcome: isText });
+      const body = { ...asked, send: false };
+      const { outcome, request } = await ask<TestResult>({ outcome: isText }, `${node}/test`, "POST", body);
       if (!request) return setSaid(text(outcome === "prepared" ? "console.noKey" : "console.notPrepared"));
       host().copy(toCommand(request, url));
       const { validFor } = request;

@@ -4,8 +4,9 @@ import { useState } from "preact/hooks";
 import type { NodeReport } from "../../../src/admin/node-health";
 import { isSenderId, senders } from "../../../src/auth/senders/table";
 import { formatReasons, formatRefusal, inARow } from "../../../src/admin/summary";
-import { isNumber, isText, readReply } from "../deliveries/answer";
-import { ApiError, host } from "../deliveries/host";
+import { isNumber, isText } from "../deliveries/answer";
+import { ask } from "../deliveries/api";
+import { ApiError } from "../deliveries/host";
 import { showDeliveriesOf } from "../deliveries/tab";
 import { minuteText } from "../deliveries/texts";
 import { enterCredential } from "./credentials";
@@ -26,7 +27,7 @@ export async function watchReport({ id }: WebhookNode): Promise<void> {
   while (isOpen()) {
     try {
       const shape = { accepted: isNumber, refused: isNumber, handshakes: isNumber };
-      const report = readReply<NodeReport>(await host().call(`${id}/lastRequest`), shape);
+      const report = await ask<NodeReport>(shape, `${id}/lastRequest`);
       if (isOpen()) setReport(report);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -104,8 +105,7 @@ function describeRefusal(node: WebhookNode, { lastRefused }: Partial<NodeReport>
 /** Enters the secret that the sender has sent; `false` where it is gone. */
 async function fetchSecret(node: WebhookNode): Promise<boolean> {
   try {
-    const answer = await host().call(`${node.id}/secret`, "POST", {});
-    const { secret } = readReply<{ secret: string }>(answer, { secret: isText });
+    const { secret } = await ask<{ secret: string }>({ secret: isText }, `${node.id}/secret`, "POST", {});
     enterCredential("secret", secret);
     input("arm").filter(":checkbox").prop("checked", false).trigger("change");
     input("secret").trigger("focus");

@@ -12,8 +12,8 @@ import {
   type Translate,
 } from "../../../src/admin/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
-import { isText, readReply } from "../deliveries/answer";
-import { classifyError } from "../deliveries/api";
+import { isText } from "../deliveries/answer";
+import { ask, classifyError } from "../deliveries/api";
 import { host } from "../deliveries/host";
 import { durationText, minuteText } from "../deliveries/texts";
 import type { Editor } from "../node-red";
@@ -226,8 +226,7 @@ function ResultLine({ look, icon, text, children }: ResultLineProps) {
 /** @param asked as the admin API takes it */
 async function sendTest(node: WebhookNode, asked: AskedByForm): Promise<TestOutcome> {
   try {
-    const answer = await host().call(`${node.id}/test`, "POST", asked);
-    return readReply<TestResult>(answer, { outcome: isText });
+    return await ask<TestResult>({ outcome: isText }, `${node.id}/test`, "POST", asked);
   } catch (error) {
     const keys = { forbidden: "testRequest.forbidden", inFront: "tab.trouble.inFront" } as Record<string, string>;
     const key = findTrouble(error, asked) ?? keys[classifyError(error)] ?? "testRequest.failed";

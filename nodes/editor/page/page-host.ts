@@ -47,7 +47,7 @@ export class PageHost implements DeliveriesHost {
 
   readonly findNode = (id: string): KnownNode | undefined => this.nodes.get(id);
 
-  readonly copy = (text: string): void => void copyText(text);
+  readonly copy = copyText;
 
   /** So that Back leads to where the user was. */
   readonly moved = (place: Place): void => {
@@ -79,18 +79,15 @@ function findText(texts: Texts, key: string): string {
   return typeof found === "string" ? found : key;
 }
 
-/** The clipboard is there on HTTPS and on this computer only. */
-async function copyText(text: string): Promise<void> {
-  if (isSecureContext) return navigator.clipboard.writeText(text);
+/** The only way that needs neither HTTPS nor a permission of the frame around the page. */
+function copyText(text: string): void {
   const field = document.createElement("textarea");
   field.className = "webhook-deliveries-said";
   field.value = text;
   const focused = document.activeElement;
   document.body.append(field);
   field.select();
-  // The only way without HTTPS.
   (document as Pick<Document, "getElementById"> & { execCommand(command: string): boolean }).execCommand("copy");
   field.remove();
   if (focused instanceof HTMLElement) focused.focus();
-  return undefined;
 }

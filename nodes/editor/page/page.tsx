@@ -34,8 +34,6 @@ interface PageState {
 
 class Page {
   readonly #host: PageHost;
-  readonly #hasEditor: boolean;
-  readonly #login: LoginForm;
   #state: PageState = { shown: "nothing", user: undefined, error: "" };
   #errorTimer: ReturnType<typeof setTimeout> | undefined;
   /** That of the list while it is shown. */
@@ -45,11 +43,12 @@ class Page {
   /** Whether the last question had no answer. */
   #isAway = false;
 
-  constructor(setup: PageSetup, login: LoginForm) {
+  constructor(
+    readonly setup: PageSetup,
+    readonly login: LoginForm,
+  ) {
     this.#host = new PageHost(setup, (message) => this.#report(message));
     useHost(this.#host);
-    this.#hasEditor = setup.hasEditor;
-    this.#login = login;
     document.documentElement.lang = setup.language;
     document.title = text("tab.label");
     addEventListener("hashchange", () => this.#store?.follow(readPlace()));
@@ -65,7 +64,8 @@ class Page {
 
   #view() {
     const { shown, user, error } = this.#state;
-    const mayLogIn = shown === "list" && user === null && this.#login.type !== undefined;
+    const { login, setup } = this;
+    const mayLogIn = shown === "list" && user === null && login.type !== undefined;
     return (
       <>
         <header>
@@ -81,7 +81,7 @@ class Page {
               {text("page.logOut")}
             </Button>
           )}
-          {this.#hasEditor && <a href="../">{text("page.editor")}</a>}
+          {setup.hasEditor && <a href="../">{text("page.editor")}</a>}
         </header>
         <div class="webhook-page-error" role="alert">
           {error}
@@ -90,8 +90,8 @@ class Page {
           {shown === "list" && <List host={this.#host} changed={(store) => (this.#store = store)} />}
           {(shown === "login" || shown === "chosen") && (
             <Login
-              login={this.#login}
-              hasEditor={this.#hasEditor}
+              login={login}
+              hasEditor={setup.hasEditor}
               done={() => void this.#begin()}
               cancel={shown === "chosen" ? () => void this.#begin() : undefined}
             />
