@@ -7,7 +7,7 @@ import { formatCallerSearch } from "../../../src/config/callers";
 import { DeliveryActions } from "./actions";
 import { AttemptsSection, BodySection, ReplySection, Section, ValuesSection } from "./content";
 import { host } from "./host";
-import { Button, type DefinitionRow, Definitions, Note, smallButton, State } from "./parts";
+import { Button, type DefinitionRow, Definitions, Note, State } from "./parts";
 import type { OpenedDelivery } from "./state";
 import type { DeliveriesStore } from "./store";
 import {
@@ -132,9 +132,9 @@ function NodeLink({ id }: { id: string }) {
   const name = getNodeName(id);
   if (!reveal) return name;
   return (
-    <button type="button" class={smallButton} aria-label={text("url.reveal", { name })} onClick={() => reveal(id)}>
+    <Button aria-label={text("url.reveal", { name })} onClick={() => reveal(id)}>
       {name}
-    </button>
+    </Button>
   );
 }
 
@@ -157,13 +157,8 @@ function OwnLink({ id }: { id: string }) {
 /** Opens another delivery. */
 function OtherLink({ id, store }: { id: string; store: DeliveriesStore }) {
   return (
-    <button
-      type="button"
-      class={smallButton}
-      aria-label={text("delivery.openOther", { id })}
-      onClick={() => store.open(id)}
-    >
+    <Button aria-label={text("delivery.openOther", { id })} onClick={() => store.open(id)}>
       {id}
-    </button>
+    </Button>
   );
 }

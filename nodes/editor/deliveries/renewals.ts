@@ -7,8 +7,6 @@ const longestPause = 60_000;
 
 /** Fetches soon after a change, and never while the tab is hidden. */
 export class Renewals {
-  readonly #renew: () => Promise<boolean>;
-  readonly #isSearch: () => boolean;
   #isActive = false;
   #isRunning = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -20,10 +18,10 @@ export class Renewals {
    * @param renew resolves with whether there was an answer
    * @param isSearch whether the runtime has to search
    */
-  constructor(renew: () => Promise<boolean>, isSearch: () => boolean) {
-    this.#renew = renew;
-    this.#isSearch = isSearch;
-  }
+  constructor(
+    readonly renew: () => Promise<boolean>,
+    readonly isSearch: () => boolean,
+  ) {}
 
   start(): void {
     this.#isActive = true;
@@ -54,11 +52,11 @@ export class Renewals {
   async #run(): Promise<void> {
     const begin = performance.now();
     this.#due = Infinity;
-    this.#earliest = begin + (this.#isSearch() ? longPause : pause);
+    this.#earliest = begin + (this.isSearch() ? longPause : pause);
     this.#isRunning = true;
     let isAnswered = false;
     try {
-      isAnswered = await this.#renew();
+      isAnswered = await this.renew();
     } finally {
       this.#isRunning = false;
       // What the user has asked for meanwhile is due at once.

@@ -3,7 +3,7 @@
 
 import { render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { PageChanges, PageSession, PageSetup } from "../../../src/admin/page";
+import type { PageChanges, PageSetup } from "../../../src/admin/page";
 import { isForbidden, troubleText } from "../deliveries/api";
 import { isApiError, useHost } from "../deliveries/host";
 import { Button } from "../deliveries/parts";
@@ -28,13 +28,12 @@ const errorMs = 10_000;
 interface PageState {
   /** `login`: it is needed; `chosen`: the user wants to log in and may do less without. */
   readonly shown: "nothing" | "list" | "login" | "chosen";
-  readonly user: PageSession["user"] | undefined;
   readonly error: string;
 }
 
 class Page {
   readonly #host: PageHost;
-  #state: PageState = { shown: "nothing", user: undefined, error: "" };
+  #state: PageState = { shown: "nothing", error: "" };
   #errorTimer: ReturnType<typeof setTimeout> | undefined;
   /** That of the list while it is shown. */
   #store: DeliveriesStore | undefined;
@@ -63,16 +62,17 @@ class Page {
   }
 
   #view() {
-    const { shown, user, error } = this.#state;
+    const { shown, error } = this.#state;
     const { login, setup } = this;
-    const mayLogIn = shown === "list" && user === null && login.type !== undefined;
+    const user = shown === "list" ? this.#host.settings.user : undefined;
+    const mayLogIn = user === null && login.type !== undefined;
     return (
       <>
         <header>
           <h1>{text("tab.label")}</h1>
           <span>{user}</span>
           {mayLogIn && (
-            <Button icon="fa-user" onClick={() => this.#change({ shown: "chosen", user: undefined })}>
+            <Button icon="fa-user" onClick={() => this.#change({ shown: "chosen" })}>
               {text("page.logIn")}
             </Button>
           )}
@@ -103,20 +103,18 @@ class Page {
 
   /** Shows the list, or the login where the user may not see it. */
   async #begin(): Promise<void> {
-    let session: PageSession;
     try {
-      session = await askForSession();
-      this.#host.settings = session;
+      this.#host.settings = await askForSession();
       const changes = await askForChanges();
       await this.#host.fetchNodes();
       this.#changes.set(changes.instance, changes);
     } catch (error) {
-      if (isForbidden(error)) return this.#change({ shown: "login", user: undefined });
+      if (isForbidden(error)) return this.#change({ shown: "login" });
       this.#report(troubleText(error));
       setTimeout(() => void this.#begin(), retryMs);
       return;
     }
-    this.#change({ shown: "list", user: session.user, error: "" });
+    this.#change({ shown: "list", error: "" });
   }
 
   #report(error: string): void {
