@@ -39,18 +39,9 @@ export function createCertificateAuthenticator(
     (text, source) =>
       judgeTime(text, { source, unit: "iso8601", tolerance }, at);
 
-  /** What keeps the body from being read. */
-  const judgeHead = (head: RequestHead, at: number): RefusalReason | undefined => {
-    if (isSns) {
-      const [isRaw] = fieldValues(head.rawHeaders, "x-amz-sns-rawdelivery");
-      return isRaw === "true" ? { kind: "certificate.raw" } : undefined;
-    }
-    const signed = readPaypal(head, webhookId, readTimeAt(at));
-    return "kind" in signed ? signed : undefined;
-  };
-
-  const read = (head: RequestHead, body: DecodedBody, at: number): SignedText | RefusalReason =>
-    isSns ? readSns(body, topicArn, readTimeAt(at)) : readPaypal(head, webhookId, readTimeAt(at));
+  /** Nothing where only the body would tell, which is missing before it is read. */
+  const read = (head: RequestHead, at: number, body?: DecodedBody): SignedText | RefusalReason | undefined =>
+    isSns ? readSns(head, body, topicArn, readTimeAt(at)) : readPaypal(head, webhookId, readTimeAt(at));
 
   const judge = (signed: SignedText, body: Buffer, certificate: X509Certificate, at: number) => {
     const text = isSns ? signed.text : `${signed.text}${crc32(body)}`;
@@ -58,8 +49,8 @@ export function createCertificateAuthenticator(
   };
 
   const verifyBody = async (head: RequestHead, body: DecodedBody, at: number, ip: string): Promise<BodyVerdict> => {
-    const signed = read(head, body, at);
-    if ("kind" in signed) return toProblem(signed);
+    const signed = read(head, at, body);
+    if (!signed || "kind" in signed) return toProblem(signed);
     try {
       const refusal = judge(signed, body.bytes, await certificates.find(signed.certificate, ip), at);
       if (refusal) return toProblem(refusal);
@@ -75,11 +66,9 @@ export function createCertificateAuthenticator(
 
   /** Nothing where the body is missing, and the head says nothing. */
   const findReason = ({ head, body, at }: RefusedRequestFacts): Reason | undefined => {
-    const refusal = judgeHead(head, at);
-    if (refusal) return toReason(refusal);
-    if (!body) return undefined;
-    const signed = read(head, DecodedBody.of(head, body), at);
-    if ("kind" in signed) return toReason(signed);
+    const signed = read(head, at, body && DecodedBody.of(head, body));
+    if (signed && "kind" in signed) return toReason(signed);
+    if (!signed || !body) return undefined;
     const certificate = certificates.get(signed.certificate);
     const wrong = certificate && judge(signed, body, certificate, at);
     if (wrong) return toReason(wrong);
@@ -97,8 +86,8 @@ export function createCertificateAuthenticator(
     redactor: new Redactor([], testCredentials),
     checkHead(head, at, ip = "") {
       if (testCredentials.isTest(head)) return byTest;
-      const refusal = judgeHead(head, at);
-      if (refusal) return toProblem(refusal);
+      const begun = read(head, at);
+      if (begun && "kind" in begun) return toProblem(begun);
       const verifyLater = (body: DecodedBody) => verifyBody(head, body, at, ip);
       const maxBody = isSns ? { bytes: maxSnsBytes, otherwise: problems.bodyTooLarge } : undefined;
       return { isUnverified: true, needsBytes: true, maxBody, verifyLater };
@@ -115,8 +104,9 @@ export function createCertificateAuthenticator(
 }
 
 /** The sender learns only whether there was a signature. */
-function toProblem({ kind }: RefusalReason) {
-  return kind === "missing" || kind === "certificate.raw" ? problems.signatureMissing : problems.signatureInvalid;
+function toProblem(refusal?: RefusalReason) {
+  const isMissing = !refusal || refusal.kind === "missing" || refusal.kind === "certificate.raw";
+  return isMissing ? problems.signatureMissing : problems.signatureInvalid;
 }
 
 function judgeSignature(
@@ -180,10 +170,18 @@ const snsPath = /^\/SimpleNotificationService-[\w-]+\.pem$/;
 const maxSnsBytes = 1024 * 1024;
 
 /**
- * @param body of which the flow gets the same members
+ * @param body of which the flow gets the same members; missing before it is read
  * @param topicArn anybody may have a topic at Amazon, and let it send to any URL
  */
-function readSns(body: DecodedBody, topicArn: string, readTime: ReadTime): SignedText | RefusalReason {
+function readSns(
+  { rawHeaders }: RequestHead,
+  body: DecodedBody | undefined,
+  topicArn: string,
+  readTime: ReadTime,
+): SignedText | RefusalReason | undefined {
+  const [isRaw] = fieldValues(rawHeaders, "x-amz-sns-rawdelivery");
+  if (isRaw === "true") return { kind: "certificate.raw" };
+  if (!body) return undefined;
   if (body.isPacked) return { kind: "bodyPacked" };
   const missing = { kind: "missing", source: "json:Signature" } as const;
   // Parsing a stranger's JSON may take a hundred times as long.

@@ -79,17 +79,20 @@ const withAttempts = (choices: Choices) => withGuarantee(choices) && byNode(choi
 
 const isGiven = (value: unknown) => text(value) !== "";
 
+const noScheme: unknown = null;
+const noSettings: Readonly<Record<string, unknown>> = {};
+
 /** Nodes may be older than a field: then its default holds. */
 export const fields = {
   name: { default: "", section: "name", icon: "bookmark" },
   relativePath: { default: "", section: "path", icon: "globe" },
   /** The methods whose requests start the flow. */
-  methods: { default: ["POST"], accepts: isMethodList },
+  methods: { default: ["POST"] as readonly string[], accepts: isMethodList },
   returnQueryParams: { ...flag(), section: "message", icon: "list" },
   /** The events that start the flow; empty for all. One may end in `*`, for all that begin so. */
-  events: { default: [], accepts: isEventList },
+  events: { default: [] as readonly string[], accepts: isEventList },
   /** What must hold for a request to start the flow. */
-  conditions: { default: [], accepts: isConditionList },
+  conditions: { default: [] as readonly SavedCondition[], accepts: isConditionList },
   /** Whether each of the events has an output of its own. */
   outputPerEvent: { ...flag(), section: "filter", icon: "random" },
   /** How many outputs the node has: Node-RED's editor needs it. */
@@ -126,9 +129,9 @@ export const fields = {
   /** Empty for any sender, the id of a known one, or `custom`. */
   sender: { default: "" },
   /** How a custom sender signs; `null` for all others. */
-  scheme: { default: null, isUsed: byCustomSender },
+  scheme: { default: noScheme, isUsed: byCustomSender },
   /** What a sender needs besides secrets. */
-  senderSettings: { default: {} },
+  senderSettings: { default: noSettings },
   /** Who replies: `now` this node, at once, or `flow` its flow. */
   reply: { ...oneOf("now", "flow"), section: "reply", icon: "reply" },
   /** The successful statuses (RFC 9110 §15.3). */
@@ -221,8 +224,8 @@ function findSigningSender(id: unknown): Sender | undefined {
 }
 
 type FieldTable = typeof fields;
-type FieldWithRule = {
-  [Name in keyof FieldTable]: FieldTable[Name] extends { accepts: unknown } ? Name : never;
+type FieldsWith<Shape> = {
+  [Name in keyof FieldTable]: FieldTable[Name] extends Shape ? Name : never;
 }[keyof FieldTable];
 
 /** A broken rule, by the key of its text under `rules` in the message catalog. */
@@ -253,7 +256,7 @@ const fieldRules = Object.fromEntries(
   Object.entries<SavedField>(fields).flatMap(([name, { accepts }]) =>
     accepts ? [[name, (value: unknown) => (accepts(value) ? undefined : name)]] : [],
   ),
-) as { readonly [Name in FieldWithRule]: (value: unknown) => Name | undefined };
+) as { readonly [Name in FieldsWith<{ accepts: unknown }>]: (value: unknown) => Name | undefined };
 
 /** The rule of the claim that some senders make necessary. */
 export function identityRule(value: unknown, sender: unknown): BrokenRule | undefined {
@@ -320,18 +323,7 @@ export type TokenMethod = "header" | "query";
 type SavedValue<Value> = Value extends boolean ? boolean | string : Value extends number ? number | string : Value;
 
 /** The fields as a flow file has them. */
-export type SavedFields = {
-  [Name in Exclude<keyof typeof fields, ObjectField>]: SavedValue<(typeof fields)[Name]["default"]>;
-} & {
-  scheme: unknown;
-  senderSettings: Readonly<Record<string, unknown>>;
-  methods: readonly string[];
-  events: readonly string[];
-  conditions: readonly SavedCondition[];
-};
-
-/** Fields that are no texts, numbers or booleans. */
-type ObjectField = "scheme" | "senderSettings" | "methods" | "events" | "conditions";
+export type SavedFields = { [Name in keyof FieldTable]: SavedValue<FieldTable[Name]["default"]> };
 
 /** A condition as it is saved; the value may be a number or an environment variable, and `exists` and `missing` need none. */
 export interface SavedCondition {
@@ -343,7 +335,7 @@ export interface SavedCondition {
 export const fieldNames = Object.keys(fields) as (keyof SavedFields)[];
 
 export const defaults = Object.fromEntries(fieldNames.map((name) => [name, fields[name].default])) as {
-  [Name in keyof typeof fields]: (typeof fields)[Name]["default"];
+  readonly [Name in keyof FieldTable]: FieldTable[Name]["default"];
 };
 
 /** With the defaults of fields that are newer than the node. */
@@ -353,11 +345,10 @@ export function withDefaults(node: Readonly<Partial<SavedFields>>): SavedFields 
 }
 
 /** Switches and numbers that are always used, but for those that the configuration has in another form. */
-type PlainField = {
-  [Name in keyof FieldTable]: FieldTable[Name] extends { isUsed: unknown } | { default: object | string | null }
-    ? never
-    : Name;
-}[Exclude<keyof FieldTable, "outputs" | "ignoreDuplicates">];
+type PlainField = Exclude<
+  FieldsWith<{ default: boolean | number }>,
+  FieldsWith<{ isUsed: unknown }> | "outputs" | "ignoreDuplicates"
+>;
 /** What they are in the configuration. */
 export type PlainConfig = { [Name in PlainField]: FieldTable[Name]["default"] };
 export const plainFields = fieldNames.filter((name): name is PlainField => {
@@ -367,18 +358,13 @@ export const plainFields = fieldNames.filter((name): name is PlainField => {
 });
 
 /** Fields with two states, which the form shows as checkboxes. */
-export type BoxField = {
-  [Name in keyof typeof defaults]: (typeof defaults)[Name] extends boolean ? Name : never;
-}[keyof typeof defaults];
-export const boxFields = Object.entries(defaults).flatMap(([name, value]) =>
-  typeof value === "boolean" ? [name as BoxField] : [],
-);
+export type BoxField = FieldsWith<{ default: boolean }>;
+export const boxFields = fieldNames.filter((name): name is BoxField => typeof defaults[name] === "boolean");
 
 /** Fields whose value is one of a few, which the form shows as lists. */
-export const choiceFields = fieldNames.filter((name): name is ChoiceField => "options" in fields[name]);
-type ChoiceField = {
-  [Name in keyof FieldTable]: FieldTable[Name] extends { options: unknown } ? Name : never;
-}[keyof FieldTable];
+export const choiceFields = fieldNames.filter(
+  (name): name is FieldsWith<{ options: unknown }> => "options" in fields[name],
+);
 
 /** The field with the name of the header field or parameter that has the token. */
 export const placementField = {

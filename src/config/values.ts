@@ -1,14 +1,11 @@
 // What a value of a saved field, a setting or a scheme is.
 
-/** The name of the environment variable that Node-RED puts in the place of a value when it starts a node. */
-function environmentName(value: unknown): string | undefined {
-  const [, inBraces, inParentheses] = /^\$(?:\{(\S+)\}|\((\S+)\))$/.exec(text(value)) ?? [];
-  return inBraces ?? inParentheses;
-}
-
-/** Whether a value stands for an environment variable. Seen at run time, it means that the variable is not set. */
+/**
+ * Whether Node-RED puts an environment variable in the place of a value when it starts a node. Seen at run time, it means
+ * that the variable is not set.
+ */
 export function isEnvironmentValue(value: unknown): boolean {
-  return environmentName(value) !== undefined;
+  return /^\$(?:\{\S+\}|\(\S+\))$/.test(text(value));
 }
 
 /** Environment variables may resolve to numbers; everything else that is no string counts as not given. */
