@@ -6,7 +6,7 @@ import catalog from "../../locales/en-US/webhook-trigger.json";
 import { normalisePath } from "../../src/config/paths";
 import { type CurlReply, paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
-import { github, graph, publicOrigin, type Sender, type Sent, slashCommand, stripe, telegram, twilioCall } from "../harness/documented"; // prettier-ignore
+import { github, graph, publicOrigin, type Sender, type Sent, slashCommand, stripe, telegram, twilioCall } from "./documented"; // prettier-ignore
 import { type Reply, send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
 import { packageName, root } from "../harness/package";

@@ -1,17 +1,6 @@
 import should from "should";
 import { Editor, type FormField } from "../harness/browser";
-import {
-  acme,
-  github,
-  gitlab,
-  grafana,
-  type Sender,
-  type Sent,
-  shopify,
-  slack,
-  stripe,
-  telegram,
-} from "../harness/documented";
+import { acme, github, gitlab, grafana, type Sender, type Sent, shopify, slack, stripe, telegram } from "./documented";
 import { tab, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
 import type { NodeRed } from "../harness/node-red";

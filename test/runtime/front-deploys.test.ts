@@ -1,7 +1,7 @@
 import should from "should";
+import { createHmac } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { putForward, withClock } from "../harness/clock";
-import { github } from "../harness/documented";
 import { hostOf } from "../harness/fixtures";
 import { bearer, tab, webhook } from "../harness/flow";
 import { type Call, type Reply, send } from "../harness/http";
@@ -116,7 +116,9 @@ describe("flows that do not start", () => {
   it("serve what has waited once they run: by any method, with its body as sent, and behind guards that came with them", async () => {
     const code = `httpNodeMiddleware: (request, response, next) => (request.get("X-Evil") ? response.sendStatus(418) : next())`;
     const env = { ...withClock, HOOK_PATH: "/by-env" };
-    const ping = github(secret);
+    const body = '{"zen":"Keep it logically awesome."}';
+    const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+    const fromGithub = { "Content-Type": "application/json", "X-Hub-Signature-256": signature };
     const nodeRed = await NodeRed.start({ flow: missing, env, code }, false);
     const wait = async (path: string, headers: Record<string, string>, { method = "POST", body = "" }: Call = {}) => {
       const reply = send(nodeRed.node(path), { method, body, headers: { ...headers, "X-Trace": path } });
@@ -128,7 +130,7 @@ describe("flows that do not start", () => {
       const held = [
         await wait("/hook", bearer),
         await wait("/by-env", bearer),
-        await wait("/signed", ping.headers, ping),
+        await wait("/signed", fromGithub, { body }),
         await wait("/read?evil", { ...bearer, "X-Evil": "1" }, { method: "GET" }),
         await wait("/read", bearer, { method: "GET" }),
         await wait("/unknown", bearer),
