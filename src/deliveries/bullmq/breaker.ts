@@ -37,36 +37,37 @@ return math.max(redis.call("PTTL", KEYS[2]), 1)`;
  */
 export class SharedBreaker {
   readonly #client: RedisClient;
-  readonly #root: string;
   readonly #intervalMs: number;
 
-  constructor(client: RedisClient, root: string, intervalMs: number) {
+  constructor(client: RedisClient, intervalMs: number) {
     this.#client = client;
-    this.#root = root;
     this.#intervalMs = intervalMs;
   }
 
   /** Of all nodes. */
   async list(): Promise<Map<string, Pause>> {
-    const known = await this.#client.ask((redis) => redis.hgetall(this.#key("pauses")));
+    const known = await this.#client.ask((redis) => redis.hgetall(this.#client.key("pauses")));
     return new Map(Object.entries(known) as [string, Pause][]);
   }
 
   async find(node: string): Promise<{ pause: Pause | undefined; trialInMs: number }> {
     const [pause, leftMs] = await this.#client.transact((multi) => {
-      multi.hget(this.#key("pauses"), node).pttl(this.#key("trial", node));
+      multi.hget(this.#client.key("pauses"), node).pttl(this.#client.key("trial", node));
     });
     return { pause: (pause as Pause | null) ?? undefined, trialInMs: Math.max(Number(leftMs), 0) };
   }
 
   async pause(node: string): Promise<void> {
-    await this.#client.ask((redis) => redis.hset(this.#key("pauses"), node, "manual"));
+    await this.#client.ask((redis) => redis.hset(this.#client.key("pauses"), node, "manual"));
   }
 
   /** Counts failures anew. */
   async resume(node: string): Promise<void> {
     await this.#client.transact((multi) => {
-      multi.hdel(this.#key("pauses"), node).hdel(this.#key("failures"), node).del(this.#key("trial", node));
+      multi
+        .hdel(this.#client.key("pauses"), node)
+        .hdel(this.#client.key("failures"), node)
+        .del(this.#client.key("trial", node));
     });
   }
 
@@ -77,17 +78,13 @@ export class SharedBreaker {
    */
   count(multi: ChainableCommander, node: string, { as }: AttemptResult, breaker: number): void {
     if (as === "interrupted" || breaker === 0) return;
-    const keys = [this.#key("failures"), this.#key("pauses"), this.#key("trial", node)];
+    const keys = [this.#client.key("failures"), this.#client.key("pauses"), this.#client.key("trial", node)];
     multi.eval(countEnd, keys.length, ...keys, node, as === "failed" ? 1 : 0, breaker, this.#intervalMs);
   }
 
   /** @returns 0 where an attempt may start now; else in how many ms the next one may */
   async beginTrial(node: string): Promise<number> {
-    const keys = [this.#key("pauses"), this.#key("trial", node)];
+    const keys = [this.#client.key("pauses"), this.#client.key("trial", node)];
     return Number(await this.#client.ask((redis) => redis.eval(beginTrial, keys.length, ...keys, node, this.#intervalMs))); // prettier-ignore
-  }
-
-  #key(...names: string[]): string {
-    return [this.#root, ...names].join(":");
   }
 }

@@ -2,7 +2,6 @@
 
 import type { Job } from "bullmq";
 import type { ChainableCommander } from "ioredis";
-import type { ConnectionSettings } from "../../config/stores";
 import { type AttemptChange, type AttemptedDelivery, beginAttempt, breakerIntervalMs, changeRetry } from "../attempt";
 import { type Attempt, type Delivery, type Pause, type State, type StoredDelivery, unfinished } from "../delivery";
 import { EngineQueue, roomDefaults, type RunningAttempt } from "../engine-queue";
@@ -21,9 +20,9 @@ import {
 } from "../queue";
 import { SharedBreaker } from "./breaker";
 import { DeliveryIndex } from "./delivery-index";
-import { addJob, addJobAlone, findMissing, isLockKnown, isUnknownScript, type JobData, lockKey } from "./internals";
-import { createQueue, NodeJobs, type Place } from "./node-jobs";
-import { maxRetryDelayMs, RedisClient } from "./redis-client";
+import { addJob, findMissing, isLockKnown, isUnknownScript, type JobData, lockKey } from "./internals";
+import { createQueue, NodeJobs } from "./node-jobs";
+import { maxRetryDelayMs, RedisClient, type RedisSettings } from "./redis-client";
 import { renewInterval, SharedCallerUses, SharedDuplicates, SharedRates } from "./shared-keys";
 import { SharedWaits } from "./waits";
 
@@ -45,16 +44,13 @@ const defaults = {
   ...roomDefaults,
 };
 
-export interface BullOptions extends ConnectionSettings, Partial<typeof defaults> {
-  /** Separates the deliveries of several Node-REDs on one server. */
-  readonly namespace?: string;
-}
+export type BullOptions = RedisSettings & Partial<typeof defaults>;
 
 /** How many deliveries are read at once to be removed. */
 const maxRemoved = 500;
 
 /**
- * A job is only an id, and exists while its delivery is unfinished. It may be processed twice, as after a lost
+ * A job is only an id, and exists from when an attempt is due until it ends. It may be processed twice, as after a lost
  * connection; the delivery in the index decides.
  */
 export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
@@ -64,7 +60,6 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   readonly duplicates: SharedDuplicates;
   readonly callerUses: SharedCallerUses;
   readonly #options: BullOptions & typeof defaults;
-  readonly #prefix: string;
   readonly #client: RedisClient;
   readonly #waits: SharedWaits;
   readonly #index: DeliveryIndex;
@@ -82,18 +77,17 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   constructor(given: BullOptions) {
     const options = { ...defaults, ...given };
     super(options);
-    const { namespace, timeLimit, breakerInterval } = (this.#options = options);
-    const root = `{webhook-trigger${namespace === undefined ? "" : `:${namespace}`}}`;
-    this.#prefix = `${root}:bull`;
+    const { timeLimit, breakerInterval } = (this.#options = options);
     const client = (this.#client = new RedisClient(options, timeLimit, async () => this.#arrive()));
-    this.#waits = new SharedWaits(client, root, async ({ id, node }) => this.queueOf(node).moveTo(id, 0));
-    this.#index = new DeliveryIndex(client, root, options, this.#waits, (node) =>
-      this.events?.emit("changed", { node }),
-    );
-    this.#breaker = new SharedBreaker(client, root, breakerInterval);
-    this.duplicates = new SharedDuplicates(client, root);
-    this.rates = new SharedRates(client, root);
-    this.callerUses = new SharedCallerUses(client, root);
+    this.#waits = new SharedWaits(client, {
+      nameJob: ({ id, node }) => this.queueOf(node).queue.toKey(id),
+      addJob: async ({ id, node }) => this.#addJob(this.queueOf(node), id),
+    });
+    this.#index = new DeliveryIndex(client, options, this.#waits, (node) => this.events?.emit("changed", { node }));
+    this.#breaker = new SharedBreaker(client, breakerInterval);
+    this.duplicates = new SharedDuplicates(client);
+    this.rates = new SharedRates(client);
+    this.callerUses = new SharedCallerUses(client);
   }
 
   async open(events: StoreAnnouncer): Promise<void> {
@@ -119,7 +113,8 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   }
 
   async add(delivery: Delivery, body: Buffer, key?: Candidate): Promise<void> {
-    const adding = this.#store(delivery, body, [], delivery.state === "queued" ? 0 : undefined, key);
+    const adding =
+      delivery.state === "queued" ? this.#addQueued(delivery, body, key) : this.#store(delivery, body, [], key);
     this.#adding.set(delivery.id, adding);
     await adding.finally(() => this.#adding.delete(delivery.id));
   }
@@ -177,13 +172,11 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   protected createQueue(node: string): NodeJobs {
     return new NodeJobs(node, {
       client: this.#client,
-      prefix: this.#prefix,
       breaker: this.#breaker,
       options: this.#options,
       takesOver: () => this.#canTakeOver,
       work: this.work,
       process: async (jobs, job, token) => this.#process(jobs, job, token),
-      waits: this.#waits,
     });
   }
 
@@ -203,7 +196,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     key?: Candidate,
   ) {
     // The time of the reply, and of storing its end.
-    await this.#store(delivery, body, attempts, timeoutMs + this.#options.lockDuration, key);
+    await this.#store(delivery, body, attempts, key, timeoutMs + this.#options.lockDuration);
   }
 
   protected async storeEnd(
@@ -212,7 +205,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     { delivery, attempts }: AttemptChange,
     result: AttemptResult,
   ): Promise<void> {
-    const { id, node, state, nextAt } = delivery;
+    const { id, node, state } = delivery;
     const also = (multi: ChainableCommander) => {
       // Another process would have taken over later.
       if (started && state !== "retrying") this.#waits.remove(multi, delivery);
@@ -227,11 +220,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
       this.showPause(node, undefined);
     }
     this.#tokens.delete(id);
-    if (!started) return;
-    // Its job still waits for the request that started it.
-    const isFinished = !unfinished.includes(state);
-    const afterMs = Math.max((nextAt ?? 0) - this.#client.now, 0);
-    await this.#client.persist(async () => (isFinished ? jobs.remove(id) : jobs.moveTo(id, afterMs)));
+    if (started && state === "queued") await this.#client.persist(async () => this.#addJob(jobs, id));
   }
 
   protected async storePause(jobs: NodeJobs, pause: Pause | undefined): Promise<void> {
@@ -269,88 +258,89 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     this.#timers.push(setInterval(run, milliseconds).unref());
   }
 
-  /** @param delay in ms until its flow is started; missing: never */
+  /** @param waitMs after which another process may start its flow; missing: none starts it */
   async #store(
     delivery: Delivery,
     body: Buffer,
     attempts: readonly Attempt[],
-    delay: number | undefined,
-    key?: Candidate,
+    key: Candidate | undefined,
+    waitMs?: number,
   ): Promise<void> {
     await this.#client.known();
-    const keep = (multi: ChainableCommander) => {
-      if (key) this.duplicates.keep(multi, key, delay === 0 ? undefined : delay);
-    };
-    if (delay === undefined) {
-      await this.#index.add(delivery, body, attempts, keep);
-      return;
-    }
-    const jobs = this.queueOf(delivery.node);
-    const job = await jobs.createJob(delivery.id, body.length, delay);
-    const also = (multi: ChainableCommander) => {
-      keep(multi);
-      if (delay > 0) this.#waits.add(multi, delivery, this.#client.now + delay);
-      addJob(multi, jobs.queue, job);
-    };
-    const results = await this.#index.add(delivery, body, attempts, also, isUnknownScript);
-    // An earlier transaction was refused, and the script with it.
-    if (!results?.some((result) => result instanceof Error)) return;
-    // The delivery is stored already. If this fails as well, its job is missed later: see `#addMissingJobs`.
-    await this.#client.ask(() => addJobAlone(jobs.queue, job)).catch(() => undefined);
+    await this.#index.add(delivery, body, attempts, (multi) => {
+      if (key) this.duplicates.keep(multi, key, waitMs);
+      if (waitMs !== undefined) this.#waits.add(multi, delivery, this.#client.now + waitMs);
+    });
   }
 
-  async #process(jobs: NodeJobs, job: Job<JobData>, token: string): Promise<Place> {
+  async #addQueued(delivery: Delivery, body: Buffer, key: Candidate | undefined): Promise<void> {
+    await this.#client.known();
+    const jobs = this.queueOf(delivery.node);
+    const job = await jobs.createJob(delivery.id, body.length);
+    const also = (multi: ChainableCommander) => {
+      if (key) this.duplicates.keep(multi, key);
+      addJob(multi, jobs.queue, job);
+    };
+    const results = await this.#index.add(delivery, body, [], also, isUnknownScript);
+    // An earlier transaction was refused, and the script with it. The delivery is stored already: if this fails as well,
+    // its job is missed later.
+    if (results?.some((result) => result instanceof Error))
+      await jobs.add(delivery.id, body.length).catch(() => undefined);
+  }
+
+  async #addJob(jobs: NodeJobs, id: string): Promise<void> {
+    await jobs.add(id, await this.#index.findSize(id));
+  }
+
+  /** @returns whether its job is to be handed over again */
+  async #process(jobs: NodeJobs, job: Job<JobData>, token: string): Promise<boolean> {
     const { id = "", data } = job;
     if (!this.#isLockChecked) await this.#checkLock(jobs, id);
     const own = this.running.get(id);
     if (own) {
       // Its lock was lost: the server was away, or this process was busy.
       this.#tokens.set(id, token);
-      return this.#findPlace(await own.ended);
+      return (await own.ended).state === "queued";
     }
     const { bytes = 0 } = data;
     const pause = this.paused(jobs.node);
     await this.room.wait(bytes);
     try {
       // BullMQ hands over no more of them by now.
-      if (this.paused(jobs.node) === "manual" && pause !== "manual") return "queue";
+      if (this.paused(jobs.node) === "manual" && pause !== "manual") return true;
       return await this.#attempt(jobs, id, token);
     } finally {
       this.room.leave(bytes);
     }
   }
 
-  #findPlace({ state, nextAt = 0 }: Delivery): Place {
-    if (state === "retrying") return { afterMs: Math.max(nextAt - this.#client.now, 0) };
-    return state === "queued" ? "queue" : "nowhere";
-  }
-
-  /** Starts the flow, if it is time and may start. @returns where its job belongs afterwards */
-  async #attempt(jobs: NodeJobs, id: string, token: string): Promise<Place> {
+  /** Starts the flow, if it is time and may start. @returns whether its job is to be handed over again */
+  async #attempt(jobs: NodeJobs, id: string, token: string): Promise<boolean> {
     const { consumer, node } = jobs;
-    if (!consumer || !this.areFlowsRunning) return "queue";
+    if (!consumer || !this.areFlowsRunning) return true;
     const stored = await this.#client.persist(async () => this.#index.find(id));
-    if (!stored || !unfinished.includes(stored.delivery.state)) return "nowhere";
+    if (!stored || !unfinished.includes(stored.delivery.state)) return false;
     const { delivery: before, body } = stored;
     if (before.state !== "queued") {
-      const afterMs = await this.#client.persist(async () => this.#waits.findLeftMs(before));
-      if (afterMs > 0) return { afterMs };
+      const leftMs = await this.#client.persist(async () => this.#waits.findLeftMs(before));
+      if (leftMs > 0) return false;
     }
     const { delivery, attempts } = beginAttempt(stored, consumer.pace, this.#client.now);
     if (delivery.state !== "running") {
       await this.#client.persist(async () => this.#index.write(before, delivery));
       if (delivery.state === "failed") consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
-      return this.#findPlace(delivery);
+      return false;
     }
     if (consumer.pace.breaker > 0 && (await this.#client.persist(async () => this.#breaker.beginTrial(node))) > 0) {
       // It was handed over when the breaker was just about to open.
       await this.#limit(jobs);
-      return "queue";
+      return true;
     }
     const attempt = this.addAttempt(id, jobs);
     this.#tokens.set(id, token);
     await this.#client.persist(async () => this.#index.write(before, delivery, attempts));
-    return this.#findPlace(await this.run(attempt, { delivery, body, attempts }));
+    const { state } = await this.run(attempt, { delivery, body, attempts });
+    return state === "queued";
   }
 
   /** Its breaker is open: has BullMQ hand over one delivery at a time. */
@@ -370,7 +360,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
 
   async #checkBull(): Promise<void> {
     if (this.#isChecked) return;
-    const queue = createQueue(this.#client, "check", this.#prefix, { skipMetasUpdate: true });
+    const queue = createQueue(this.#client, "check", { skipMetasUpdate: true });
     await this.#client.ask(async () => queue.waitUntilReady());
     const missing = findMissing(this.#client.bull, queue, this.#client.redis);
     if (missing.transactions) throw this.#client.refuse("broken", new Error("This version of BullMQ stores no jobs in transactions")); // prettier-ignore
@@ -394,17 +384,19 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   }
 
   /**
-   * Without its job, a delivery would never be started: its instance may have ended before it had stored that, or the
-   * server may have dropped it. A job too many starts nothing.
+   * Gives a job to what has none and does not wait: its instance may have ended before it had stored that, or the server
+   * may have dropped it. A job too many starts nothing.
    */
   async #addMissingJobs(): Promise<void> {
     for (const jobs of this.queues.values()) {
-      if (!jobs.consumer) continue;
-      for await (const ids of this.#index.listUnfinished(jobs.node)) {
-        for (const id of await jobs.findMissing(ids)) {
-          const stored = this.running.has(id) ? undefined : await this.#index.find(id);
-          if (stored) await addJobAlone(jobs.queue, await jobs.createJob(id, stored.body.length, 0));
-        }
+      const { node, queue, consumer } = jobs;
+      if (!consumer) continue;
+      for await (const ids of this.#index.listUnfinished(node)) {
+        const found = await this.#client.transact((multi) => {
+          for (const id of ids) this.#waits.find(multi.exists(queue.toKey(id)), { id, node });
+        });
+        const missing = ids.filter((_, index) => found[2 * index] === 0 && found[2 * index + 1] === null);
+        for (const id of missing) if (!this.running.has(id)) await this.#addJob(jobs, id);
       }
     }
   }

@@ -69,8 +69,8 @@ local known, node = read(id)
 local isTaken = redis.call("EXISTS", KEYS[2]) == 1
 if known ~= "retrying" or isTaken or redis.call("HGET", KEYS[1], "delivery") ~= before then return 0 end
 redis.call("HSET", KEYS[1], "delivery", after, "state", state)
-redis.call("ZREM", root .. ":waits", id .. " " .. node)
-if state == known then redis.call("ZADD", root .. ":waits", due, id .. " " .. node) end
+local hasWaited = redis.call("ZREM", root .. ":waits", id .. " " .. node) == 1
+if state == known and hasWaited then redis.call("ZADD", root .. ":waits", due, id .. " " .. node) end
 for _, of in ipairs({ "", ":" .. node }) do
   redis.call("ZREM", root .. ":in:" .. known .. of, id)
   redis.call("ZADD", root .. ":in:" .. state .. of, at, id)
@@ -111,20 +111,12 @@ return { nodes, redis.call("GET", KEYS[1]) or "0" }`;
  */
 export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll"> {
   readonly #client: RedisClient;
-  readonly #root: string;
   readonly #retention: Retention;
   readonly #waits: SharedWaits;
   readonly #changed: (node: string) => void;
 
-  constructor(
-    client: RedisClient,
-    root: string,
-    retention: Retention,
-    waits: SharedWaits,
-    changed: (node: string) => void,
-  ) {
+  constructor(client: RedisClient, retention: Retention, waits: SharedWaits, changed: (node: string) => void) {
     this.#client = client;
-    this.#root = root;
     this.#retention = retention;
     this.#waits = waits;
     this.#changed = changed;
@@ -144,14 +136,14 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   ): Promise<unknown[] | undefined> {
     const delivery = withWords(given, body);
     const { id, node, state, at } = delivery;
-    const key = this.#key("delivery", id);
+    const key = this.#client.key("delivery", id);
     const texts = { ...split(delivery), attempts: JSON.stringify(attempts) };
     const bytes = frameBytes + body.length + Object.values(texts).reduce((sum, text) => sum + text.length, 0);
     const [isKnown] = await Promise.all([this.#client.ask((redis) => redis.exists(key)), this.#makeRoom(bytes)]);
     if (isKnown) return undefined;
     const add = (multi: ChainableCommander) => {
-      multi.incrby(this.#key("bytes"), bytes).hset(key, { ...texts, state, node, body, bytes });
-      multi.zadd(this.#key("all"), at, id).zadd(this.#key("of", node), at, id);
+      multi.incrby(this.#client.key("bytes"), bytes).hset(key, { ...texts, state, node, body, bytes });
+      multi.zadd(this.#client.key("all"), at, id).zadd(this.#client.key("of", node), at, id);
       this.#place(multi, delivery);
       also(multi);
     };
@@ -168,7 +160,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     also: (multi: ChainableCommander) => void = () => undefined,
   ): Promise<unknown[]> {
     const { id, node } = after;
-    const key = this.#key("delivery", id);
+    const key = this.#client.key("delivery", id);
     const [old, { delivery, reply }] = [split(before), split(after)];
     const fields = {
       ...(delivery !== old.delivery && { delivery }),
@@ -179,7 +171,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     const grown = delivery.length + reply.length - old.delivery.length - old.reply.length + (attempts ? (after.error?.length ?? 0) : 0); // prettier-ignore
     const results = await this.#client.transact((multi) => {
       if (Object.keys(fields).length > 0) multi.hset(key, fields);
-      if (grown > 0) multi.hincrby(key, "bytes", grown).incrby(this.#key("bytes"), grown);
+      if (grown > 0) multi.hincrby(key, "bytes", grown).incrby(this.#client.key("bytes"), grown);
       if (before.state !== after.state) {
         this.#displace(multi, before);
         this.#place(multi, after);
@@ -197,16 +189,21 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
 
   async find(id: string): Promise<StoredDelivery | undefined> {
     const fields = ["delivery", "reply", "attempts", "body"];
-    const found = await this.#client.ask((redis) => redis.hmgetBuffer(this.#key("delivery", id), ...fields));
+    const found = await this.#client.ask((redis) => redis.hmgetBuffer(this.#client.key("delivery", id), ...fields));
     const [delivery, reply, attempts, body] = found;
     if (!delivery || !reply || !attempts || !body) return undefined;
     return { delivery: join(delivery, reply), body, attempts: JSON.parse(String(attempts)) as Attempt[] };
   }
 
+  /** @returns the bytes of its body */
+  async findSize(id: string): Promise<number> {
+    return this.#client.ask((redis) => redis.hstrlen(this.#client.key("delivery", id), "body"));
+  }
+
   async list(query: Query): Promise<Delivery[]> {
     const { node, state, text = "", error, before, after, limit } = query;
     const names = [...(state ? ["in", state] : [node === undefined ? "all" : "of"]), ...(node === undefined ? [] : [node])]; // prettier-ignore
-    const set = this.#key(...names);
+    const set = this.#client.key(...names);
     const looked = text.toLowerCase();
     const isWanted = (each: Delivery) =>
       (!looked || searchedIn(each).includes(looked)) && (error === undefined || findFailure(each) === error);
@@ -233,7 +230,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   async counts(node: string): Promise<Partial<Record<State, number>>> {
     const states = [...unfinished, ...finished];
     const found = await this.#client.transact((multi) => {
-      for (const state of states) multi.zcard(this.#key("in", state, node));
+      for (const state of states) multi.zcard(this.#client.key("in", state, node));
     });
     const counts = states.map((state, index) => [state, Number(found[index])] as const);
     return Object.fromEntries(counts.filter(([, number]) => number > 0));
@@ -242,7 +239,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   /** The ids of a node's unfinished deliveries, in steps. */
   async *listUnfinished(node: string): AsyncGenerator<string[]> {
     for (const state of unfinished) {
-      const set = this.#key("in", state, node);
+      const set = this.#client.key("in", state, node);
       for (let [from, ids]: [number, string[]] = [0, []]; from === 0 || ids.length === step; from += step) {
         ids = await this.#client.ask((redis) => redis.zrange(set, from, from + step - 1));
         yield ids;
@@ -252,8 +249,8 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
 
   /** @param lock of its job, if it has one: an instance that takes it has that */
   async remove({ id, node }: Delivery, lock: string | undefined, state: State | undefined): Promise<Removal> {
-    const keys = [this.#key("delivery", id), ...(lock === undefined ? [] : [lock])];
-    const args = [this.#root, id, ...(state ? [state] : [])];
+    const keys = [this.#client.key("delivery", id), ...(lock === undefined ? [] : [lock])];
+    const args = [this.#client.root, id, ...(state ? [state] : [])];
     const removal = await this.#client.ask((redis) => redis.eval(dropOne, keys.length, ...keys, ...args));
     if (removal === "removed") this.#changed(node);
     return removal as Removal;
@@ -263,8 +260,8 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   async writeRetry(before: Delivery, after: Delivery, lock: string): Promise<boolean> {
     const { id, node, state, at, nextAt = 0 } = after;
     const texts = [before, after].map((each) => split(each).delivery);
-    const args = [this.#root, id, ...texts, state, at, nextAt];
-    const isDone = await this.#client.ask((redis) => redis.eval(changeRetrying, 2, this.#key("delivery", id), lock, ...args)); // prettier-ignore
+    const args = [this.#client.root, id, ...texts, state, at, nextAt];
+    const isDone = await this.#client.ask((redis) => redis.eval(changeRetrying, 2, this.#client.key("delivery", id), lock, ...args)); // prettier-ignore
     if (isDone === 1) this.#changed(node);
     return isDone === 1;
   }
@@ -278,29 +275,25 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   /** Checks that more can be stored. @throws {StoreError} */
   async probe(): Promise<void> {
     await this.#makeRoom(probeBytes);
-    await this.#client.ask((redis) => redis.set(this.#key("probe"), Buffer.alloc(probeBytes), "PX", 1));
-  }
-
-  #key(...names: string[]): string {
-    return [this.#root, ...names].join(":");
+    await this.#client.ask((redis) => redis.set(this.#client.key("probe"), Buffer.alloc(probeBytes), "PX", 1));
   }
 
   #place(multi: ChainableCommander, delivery: Delivery): void {
     const { id, node, state, at, nextAt } = delivery;
     if (state === "retrying") this.#waits.add(multi, delivery, nextAt ?? at);
-    multi.zadd(this.#key("in", state), at, id).zadd(this.#key("in", state, node), at, id);
+    multi.zadd(this.#client.key("in", state), at, id).zadd(this.#client.key("in", state, node), at, id);
   }
 
   #displace(multi: ChainableCommander, delivery: Delivery): void {
     const { id, node, state } = delivery;
     if (state === "retrying") this.#waits.remove(multi, delivery);
-    multi.zrem(this.#key("in", state), id).zrem(this.#key("in", state, node), id);
+    multi.zrem(this.#client.key("in", state), id).zrem(this.#client.key("in", state, node), id);
   }
 
   /** Those that were not dropped meanwhile. */
   async #lookAll(ids: readonly string[]): Promise<Delivery[]> {
     const found = await this.#client.transact((multi) => {
-      for (const id of ids) multi.hmget(this.#key("delivery", id), "delivery", "reply");
+      for (const id of ids) multi.hmget(this.#client.key("delivery", id), "delivery", "reply");
     });
     return (found as (string | null)[][]).flatMap(([delivery, reply]) => (delivery && reply ? [join(delivery, reply)] : [])); // prettier-ignore
   }
@@ -308,7 +301,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   async #makeRoom(wanted: number): Promise<void> {
     const { maxBytes } = this.#retention;
     const limit = maxBytes - wanted;
-    const found = Number(await this.#client.ask((redis) => redis.get(this.#key("bytes"))));
+    const found = Number(await this.#client.ask((redis) => redis.get(this.#client.key("bytes"))));
     for (let [taken, dropped] = [found, limit < 0 ? 0 : 1]; taken > limit;) {
       if (dropped === 0) throw this.#client.refuse("full", new Error(`${taken} of ${maxBytes} bytes are taken`));
       ({ taken, dropped } = await this.#drop(limit, "+inf", firstToGo, droppable, [lastToGo]));
@@ -321,9 +314,9 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     latest: number | "+inf",
     ...kinds: (readonly State[])[]
   ): Promise<{ dropped: number; taken: number }> {
-    const args = [this.#root, bytes, latest, step, ...kinds.map((states) => states.join(" "))];
+    const args = [this.#client.root, bytes, latest, step, ...kinds.map((states) => states.join(" "))];
     const [nodes, taken] = (await this.#client.ask((redis) =>
-      redis.eval(dropOldest, 1, this.#key("bytes"), ...args),
+      redis.eval(dropOldest, 1, this.#client.key("bytes"), ...args),
     )) as [string[], string];
     for (const node of new Set(nodes)) this.#changed(node);
     return { dropped: nodes.length, taken: Number(taken) };

@@ -1,7 +1,7 @@
 // All that BullMQ does not document: checked when the queue opens.
 
 import type { Job, Queue, Worker } from "bullmq";
-import type { ChainableCommander } from "ioredis";
+import type { ChainableCommander, Cluster, Redis } from "ioredis";
 
 type BullPackage = typeof import("bullmq");
 type Backend = ReturnType<Queue["getBackend"]>;
@@ -16,8 +16,8 @@ export interface JobData {
 export const unlimited = 1_000_000;
 
 /** A job that is not stored yet, with any id: `Queue.add` refuses ids that are numbers. */
-export function createJob({ Job }: BullPackage, queue: Queue, id: string, data: JobData, delayMs: number): Job {
-  const options = { removeOnComplete: true, removeOnFail: true, attempts: unlimited, backoff: 1000, delay: delayMs };
+export function createJob({ Job }: BullPackage, queue: Queue, id: string, data: JobData): Job {
+  const options = { removeOnComplete: true, removeOnFail: true, attempts: unlimited, backoff: 1000 };
   return new Job(queue, "delivery", data, options, id);
 }
 
@@ -54,11 +54,6 @@ export function lockKey(queue: Queue, id: string): string {
   return `${queue.toKey(id)}:lock`;
 }
 
-/** BullMQ's codes are numbers: a job is not where it was, or not there. */
-export function isJobElsewhere(error: unknown): boolean {
-  return error instanceof Error && "code" in error && typeof error.code === "number";
-}
-
 /** What this version of BullMQ lacks. */
 export interface Missing {
   /** Without it nothing can be stored. */
@@ -73,7 +68,7 @@ export function findMissing(bull: BullPackage, queue: Queue, client: object): Mi
   const commands: string[] = [];
   const transaction = { runCommand: (command: string) => commands.push(command) };
   try {
-    void backend.addJobToTransaction?.(transaction as unknown as Transaction, createJob(bull, queue, "1", {}, 0).asJSON(), "1"); // prettier-ignore
+    void backend.addJobToTransaction?.(transaction as unknown as Transaction, createJob(bull, queue, "1", {}).asJSON(), "1"); // prettier-ignore
   } catch {
     // It wants something else.
   }
@@ -85,11 +80,6 @@ export function findMissing(bull: BullPackage, queue: Queue, client: object): Mi
 }
 
 /** Whether the lock of a job that runs is where we look for it. */
-export async function isLockKnown(
-  client: { exists(key: string): Promise<number> },
-  queue: Queue,
-  id: string,
-): Promise<boolean> {
-  // prettier-ignore
-  return (await client.exists(lockKey(queue, id))) > 0;
+export async function isLockKnown(redis: Redis | Cluster, queue: Queue, id: string): Promise<boolean> {
+  return (await redis.exists(lockKey(queue, id))) > 0;
 }

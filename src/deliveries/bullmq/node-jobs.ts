@@ -6,42 +6,25 @@ import { findLimits } from "../attempt";
 import type { Pause } from "../delivery";
 import { maxRunning, NodeQueue, type PendingWork } from "../engine-queue";
 import type { SharedBreaker } from "./breaker";
-import { createJob, isJobElsewhere, type JobData, keepLock, takeOver, unlimited } from "./internals";
+import { addJobAlone, createJob, type JobData, keepLock, takeOver, unlimited } from "./internals";
 import { maxRetryDelayMs, type RedisClient } from "./redis-client";
-import type { SharedWaits } from "./waits";
-
-/** Where a job belongs: it is handed over again at once, or later, or its delivery is finished. */
-export type Place = "queue" | { readonly afterMs: number } | "nowhere";
-
-export interface JobOptions {
-  readonly lockDuration: number;
-  readonly stalledInterval: number;
-  readonly breakerInterval: number;
-}
 
 /** What the jobs of all nodes share. */
 interface JobServices {
   readonly client: RedisClient;
-  /** Of the names of keys. */
-  readonly prefix: string;
   readonly breaker: SharedBreaker;
-  readonly options: JobOptions;
+  readonly options: Readonly<Record<"lockDuration" | "stalledInterval" | "breakerInterval", number>>;
   /** Whether BullMQ leaves it to us when attempts of instances that have ended are looked for. */
   readonly takesOver: () => boolean;
   readonly work: PendingWork;
-  /** Does what a job is for. @returns where it belongs then */
-  readonly process: (jobs: NodeJobs, job: Job<JobData>, token: string) => Promise<Place>;
-  readonly waits: SharedWaits;
+  /** Does what a job is for. @returns whether it is to be handed over again */
+  readonly process: (jobs: NodeJobs, job: Job<JobData>, token: string) => Promise<boolean>;
 }
 
 /** @throws {StoreError} while the server is away */
-export function createQueue(
-  { bull, redis }: RedisClient,
-  name: string,
-  prefix: string,
-  more: Partial<QueueOptions> = {},
-): Queue {
-  const queue = new bull.Queue(name, { connection: redis, prefix, skipVersionCheck: true, ...more });
+export function createQueue(client: RedisClient, name: string, more: Partial<QueueOptions>): Queue {
+  const { bull, redis: connection } = client;
+  const queue = new bull.Queue(name, { connection, prefix: client.key("bull"), skipVersionCheck: true, ...more });
   queue.on("error", () => undefined);
   return queue;
 }
@@ -57,9 +40,8 @@ export class NodeJobs extends NodeQueue {
   }
 
   get queue(): Queue {
-    const { client, prefix } = this.#services;
     const more = { streams: { events: { maxLen: 10 } } };
-    return (this.#queue ??= createQueue(client, encodeURIComponent(this.node), prefix, more));
+    return (this.#queue ??= createQueue(this.#services.client, encodeURIComponent(this.node), more));
   }
 
   /** Begins or goes on to have jobs handed over; no attempt starts before the server knows the pace. */
@@ -89,28 +71,20 @@ export class NodeJobs extends NodeQueue {
   }
 
   /** A job to be stored by `addJob`. */
-  async createJob(id: string, bytes: number, delayMs: number): Promise<Job> {
+  async createJob(id: string, bytes: number): Promise<Job> {
     await this.#ask(this.queue.waitUntilReady());
-    return createJob(this.#services.client.bull, this.queue, id, { bytes }, delayMs);
+    return createJob(this.#services.client.bull, this.queue, id, { bytes });
   }
 
-  /** @returns the ids without a job */
-  async findMissing(ids: readonly string[]): Promise<string[]> {
-    const found = await this.#services.client.transact((multi) => {
-      for (const id of ids) multi.exists(this.queue.toKey(id));
-    });
-    return ids.filter((_, index) => found[index] === 0);
+  /** Has a delivery handed over, unless it has a job. */
+  async add(id: string, bytes: number): Promise<void> {
+    const job = await this.createJob(id, bytes);
+    await this.#ask(addJobAlone(this.queue, job));
   }
 
   /** One that is handed over just now stays. */
   async remove(id: string): Promise<void> {
     await this.#ask(this.queue.remove(id));
-  }
-
-  /** Hands a job over at once, or after a time, unless it is handed over already. */
-  async moveTo(id: string, afterMs: number): Promise<void> {
-    const job = await this.#ask(this.queue.getJob(id));
-    await this.#ask(ignoreElsewhere(afterMs > 0 ? job?.changeDelay(afterMs) : job?.promote()));
   }
 
   async pause(): Promise<void> {
@@ -161,12 +135,12 @@ export class NodeJobs extends NodeQueue {
   }
 
   #createWorker(): Worker {
-    const { client, prefix, options, work, takesOver } = this.#services;
+    const { client, options, work, takesOver } = this.#services;
     const { lockDuration, stalledInterval } = options;
     const process = async (job: Job<JobData>, token = "") => work.do(this.#process(job, token));
     const worker = new client.bull.Worker<JobData>(this.queue.name, process, {
       connection: client.patient,
-      prefix,
+      prefix: client.key("bull"),
       autorun: false,
       lockDuration,
       // No instance looks again within this time.
@@ -181,33 +155,16 @@ export class NodeJobs extends NodeQueue {
     return worker;
   }
 
-  /** A job that BullMQ hands over is done with, or put where it belongs. */
+  /** A job that BullMQ hands over is done with, or put back. */
   async #process(job: Job<JobData>, token: string): Promise<void> {
-    const { client, process, waits } = this.#services;
-    const { id = "" } = job;
-    const place = await process(this, job, token);
-    if (place === "nowhere") return;
-    if (place === "queue") {
-      await job.moveToWait(token);
-      throw new client.bull.WaitingError();
-    }
-    // BullMQ compares it with the clock of this machine.
-    await job.moveToDelayed(Date.now() + place.afterMs, token);
-    // It may have been handed over while BullMQ did not have it among what waits.
-    const leftMs = await client.persist(async () => waits.findLeftMs({ id, node: this.node }));
-    if (leftMs === 0) await this.#ask(ignoreElsewhere(job.promote()));
-    throw new client.bull.DelayedError();
+    const { client, process } = this.#services;
+    if (!(await process(this, job, token))) return;
+    await job.moveToWait(token);
+    throw new client.bull.WaitingError();
   }
 
   /** BullMQ rejects with errors of the server. */
   async #ask<Result>(work: Promise<Result>): Promise<Result> {
     return this.#services.client.ask(async () => work);
   }
-}
-
-/** Of an action on a job that is not where it was, or not there. */
-async function ignoreElsewhere(action: Promise<void> | undefined): Promise<void> {
-  await action?.catch((error: unknown) => {
-    if (!isJobElsewhere(error)) throw error;
-  });
 }

@@ -57,8 +57,15 @@ function survivable(client: Redis): Redis {
   return client.on("error", () => client.stream.on("error", () => undefined));
 }
 
+export interface RedisSettings extends ConnectionSettings {
+  /** Separates the deliveries of several Node-REDs on one server. */
+  readonly namespace?: string;
+}
+
 /** Two connections: commands of one fail at once while the server is away, those of the other wait. */
 export class RedisClient {
+  /** All keys are below it, and in one slot of a cluster. */
+  readonly root: string;
   readonly #settings: ConnectionSettings;
   readonly #timeLimit: number;
   readonly #onUp: () => Promise<void>;
@@ -76,7 +83,8 @@ export class RedisClient {
   #isClosed = false;
 
   /** @param onUp called before `up`, each time the server is there again */
-  constructor(settings: ConnectionSettings, timeLimit: number, onUp: () => Promise<void>) {
+  constructor({ namespace, ...settings }: RedisSettings, timeLimit: number, onUp: () => Promise<void>) {
+    this.root = `{webhook-trigger${namespace === undefined ? "" : `:${namespace}`}}`;
     this.#settings = settings;
     this.#timeLimit = timeLimit;
     this.#onUp = onUp;
@@ -125,6 +133,11 @@ export class RedisClient {
     return this.#patient;
   }
 
+  /** The name of a key below the root. */
+  key(...names: string[]): string {
+    return [this.root, ...names].join(":");
+  }
+
   /** Resolves when the server is there; rejects where it is not at once, and goes on trying. */
   async start(events: StoreAnnouncer): Promise<void> {
     this.#events = events;
@@ -148,12 +161,7 @@ export class RedisClient {
     this.#redis = this.#connect(redis, { maxRetriesPerRequest: 0, enableOfflineQueue: false, socketTimeout });
     this.#patient = this.#connect(redis, { maxRetriesPerRequest: null, socketTimeout: maxSilenceMs });
     this.#patient.on("error", () => undefined);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const giveUp = () => reject(this.#failed(new Error(`no answer within ${this.#timeLimit} ms`)));
-      timer = setTimeout(giveUp, this.#timeLimit);
-    });
-    await Promise.race([this.#listen(this.#redis), late]).finally(() => clearTimeout(timer));
+    await this.#listen(this.#redis);
   }
 
   async close(): Promise<void> {

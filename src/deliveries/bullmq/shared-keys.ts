@@ -110,7 +110,6 @@ interface KeyBounds {
  */
 export class SharedDuplicates implements Duplicates {
   readonly #client: RedisClient;
-  readonly #root: string;
   /** By their tokens. */
   readonly #own = new Map<string, OwnReservation>();
   /** The outcomes of other instances' deliveries that duplicates wait for, by token. */
@@ -118,9 +117,8 @@ export class SharedDuplicates implements Duplicates {
 
   readonly #bounds: KeyBounds;
 
-  constructor(client: RedisClient, root: string, bounds: KeyBounds = { keys: maxKeys, bytes: maxRepliesBytes }) {
+  constructor(client: RedisClient, bounds: KeyBounds = { keys: maxKeys, bytes: maxRepliesBytes }) {
     this.#client = client;
-    this.#root = root;
     this.#bounds = bounds;
   }
 
@@ -153,7 +151,7 @@ export class SharedDuplicates implements Duplicates {
   }
 
   #keep(multi: ChainableCommander, candidate: Candidate, entry: KeyEntry): void {
-    const names = ["keys", "replies", "reply-bytes"].map((name) => `${this.#root}:${name}`);
+    const names = ["keys", "replies", "reply-bytes"].map((name) => this.#client.key(name));
     const keptForMs = Math.max(Math.ceil(candidate.keptForMs), 1);
     const bytes = entry.reply?.body?.length ?? 0;
     const { keys, bytes: maxReplyBytes } = this.#bounds;
@@ -161,7 +159,7 @@ export class SharedDuplicates implements Duplicates {
   }
 
   #place({ endpoint, key }: Candidate): string {
-    return `${this.#root}:duplicate:${endpoint} ${key}`;
+    return this.#client.key("duplicate", `${endpoint} ${key}`);
   }
 
   /** What the server does not take now is sent when it is back. */
@@ -182,7 +180,7 @@ export class SharedDuplicates implements Duplicates {
         if (known?.isSettled && known.openUntil === undefined && outcome !== "released" && !outcome.reply) return;
         const isFree = outcome === "released" || (outcome.reply && outcome.reply.status >= 500);
         await this.#client.transact((multi) => {
-          if (isFree) multi.del(key).zrem(`${this.#root}:keys`, key);
+          if (isFree) multi.del(key).zrem(this.#client.key("keys"), key);
           else this.#keep(multi, candidate, toSettled(own, outcome.reply));
         });
       };
@@ -252,14 +250,12 @@ function toSettled(own: KeyEntry, reply: FirstReply | undefined): KeyEntry {
  */
 export class SharedRates implements RateCounter {
   readonly #client: RedisClient;
-  readonly #root: string;
   readonly #counter = new MemoryRateCounter();
   /** Counts that the server does not have yet, by key. */
   readonly #news = new Map<string, number>();
 
-  constructor(client: RedisClient, root: string) {
+  constructor(client: RedisClient) {
     this.#client = client;
-    this.#root = root;
   }
 
   count(key: string): RequestCount {
@@ -275,7 +271,7 @@ export class SharedRates implements RateCounter {
     this.#news.clear();
     const counts = await this.#client.transact((multi) => {
       for (const [key, requests] of news) {
-        const window = `${this.#root}:rate:${key}`;
+        const window = this.#client.key("rate", key);
         multi.set(window, 0, "PX", windowMs, "NX").incrby(window, requests).pttl(window);
       }
     }).catch(() => []); // prettier-ignore
@@ -308,14 +304,12 @@ redis.call("PEXPIRE", KEYS[1], ARGV[2])`;
 /** Below the root: `uses:<node>`, a sorted set of the keys of tokens by the times of their last uses. */
 export class SharedCallerUses implements SharedUses {
   readonly #client: RedisClient;
-  readonly #root: string;
   /** Uses that the others do not know yet, by nodes and keys. */
   readonly #news = new Map<string, Map<string, number>>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(client: RedisClient, root: string) {
+  constructor(client: RedisClient) {
     this.#client = client;
-    this.#root = root;
   }
 
   note(node: string, key: string, at: number): void {
@@ -352,6 +346,6 @@ export class SharedCallerUses implements SharedUses {
   }
 
   #place(node: string): string {
-    return `${this.#root}:uses:${node}`;
+    return this.#client.key("uses", node);
   }
 }

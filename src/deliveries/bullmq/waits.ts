@@ -5,16 +5,32 @@ import type { Delivery } from "../delivery";
 import type { RedisClient } from "./redis-client";
 
 /** What waits is looked at again after so many ms, at the latest: other instances may have ended. */
-const lookAgainMs = 60_000;
+const lookAgainMs = 2000;
+/** When what is due is looked at again whose last job was not gone, in ms; then after twice that, and so on. */
+const soonMs = 10;
 /** How many are handed over before others have their turn. */
 const step = 100;
 
 type Waiting = Pick<Delivery, "id" | "node">;
 
+interface JobsOfWaiting {
+  /** The name of its job on the server. */
+  nameJob(waiting: Waiting): string;
+  addJob(waiting: Waiting): Promise<void>;
+}
+
 /**
- * BullMQ hands over what it delays by the clock of whichever instance asks, behind all that came meanwhile. So the job
- * of what waits is handed over here, at its time: once, by the instance that takes it from the set. BullMQ's own delay
- * is for the case that this instance ends just then.
+ * Takes what is due from the set, if it is still there, and the job of its last attempt is gone.
+ * KEYS: waits, that job. ARGV: its name in the set, the time.
+ */
+const takeDue = `
+local at = redis.call("ZSCORE", KEYS[1], ARGV[1])
+if not at or tonumber(at) > tonumber(ARGV[2]) or redis.call("EXISTS", KEYS[2]) == 1 then return 0 end
+return redis.call("ZREM", KEYS[1], ARGV[1])`;
+
+/**
+ * BullMQ hands over what it delays by the clock of whichever instance asks, behind all that came meanwhile. So what waits
+ * has no job, and gets one here, at its time: once, by the instance that takes it from the set.
  *
  * Below the root:
  *
@@ -23,16 +39,16 @@ type Waiting = Pick<Delivery, "id" | "node">;
 export class SharedWaits {
   readonly #client: RedisClient;
   readonly #key: string;
-  readonly #handOver: (waiting: Waiting) => Promise<unknown>;
+  readonly #jobs: JobsOfWaiting;
   #timer: NodeJS.Timeout | undefined;
   /** By the monotonic clock, in ms. */
   #wakeAt = Infinity;
+  #soonMs = soonMs;
 
-  /** @param handOver called with what is due */
-  constructor(client: RedisClient, root: string, handOver: (waiting: Waiting) => Promise<unknown>) {
+  constructor(client: RedisClient, jobs: JobsOfWaiting) {
     this.#client = client;
-    this.#key = `${root}:waits`;
-    this.#handOver = handOver;
+    this.#key = client.key("waits");
+    this.#jobs = jobs;
   }
 
   /** @param at in ms since the epoch, by the server's clock */
@@ -45,18 +61,32 @@ export class SharedWaits {
     multi.zrem(this.#key, nameWaiting(waiting));
   }
 
+  /** Adds a command whose result is `null` where it does not wait. */
+  find(multi: ChainableCommander, waiting: Waiting): void {
+    multi.zscore(this.#key, nameWaiting(waiting));
+  }
+
   /** @returns for how many ms it has to wait; 0 where it was handed over at its time, or does not wait */
   async findLeftMs(waiting: Waiting): Promise<number> {
     const at = await this.#client.ask((redis) => redis.zscore(this.#key, nameWaiting(waiting)));
     return at === null ? 0 : Math.max(Number(at) - this.#client.now, 0);
   }
 
-  /** Hands over what is due; goes on doing so until it is stopped. */
+  /** Hands over what is due, in that order; goes on doing so until it is stopped. */
   async look(): Promise<void> {
     this.stop();
     try {
-      for (let handedOver = step; handedOver === step;) handedOver = await this.#handOverSome();
-      const [, next = Infinity] = await this.#client.ask((redis) => redis.zrange(this.#key, 0, 0, "WITHSCORES"));
+      const { now } = this.#client;
+      let left = 0;
+      for (let found = step; found === step;) {
+        const due = await this.#client.ask((redis) => redis.zrangebyscore(this.#key, "-inf", now, "LIMIT", left, step));
+        const taken = await Promise.all(due.map(async (name) => this.#handOver(name, now)));
+        left += taken.filter((isTaken) => !isTaken).length;
+        found = due.length;
+      }
+      if (left > 0) this.#lookIn(this.#soonMs);
+      this.#soonMs = left > 0 ? 2 * this.#soonMs : soonMs;
+      const [, next = Infinity] = await this.#client.ask((redis) => redis.zrangebyscore(this.#key, `(${now}`, "+inf", "WITHSCORES", "LIMIT", 0, 1)); // prettier-ignore
       this.#lookIn(Number(next) - this.#client.now);
     } finally {
       this.#lookIn(lookAgainMs);
@@ -68,14 +98,14 @@ export class SharedWaits {
     this.#wakeAt = Infinity;
   }
 
-  async #handOverSome(): Promise<number> {
-    const due = await this.#client.ask((redis) => redis.zrangebyscore(this.#key, "-inf", this.#client.now, "LIMIT", 0, step)); // prettier-ignore
-    const handOver = async (name: string) => {
-      const [id = "", ...node] = name.split(" ");
-      if (await this.#client.ask((redis) => redis.zrem(this.#key, name))) await this.#handOver({ id, node: node.join(" ") }); // prettier-ignore
-    };
-    await Promise.all(due.map(handOver));
-    return due.length;
+  /** @returns whether this instance has taken it */
+  async #handOver(name: string, now: number): Promise<boolean> {
+    const [id = "", ...node] = name.split(" ");
+    const waiting = { id, node: node.join(" ") };
+    const job = this.#jobs.nameJob(waiting);
+    const isTaken = (await this.#client.ask((redis) => redis.eval(takeDue, 2, this.#key, job, name, now))) === 1;
+    if (isTaken) await this.#jobs.addJob(waiting);
+    return isTaken;
   }
 
   #lookIn(ms: number): void {

@@ -142,18 +142,18 @@ function testInstances(): void {
       flow.ids.toSorted().should.eql(["1", "1", "2", "2"]);
     });
 
-    it("start in time what is due before BullMQ has it among what waits", async () => {
-      const move = mock.method(Job.prototype, "moveToDelayed", async function (this: Job, ...args: [number, string?]) {
-        move.mock.restore();
-        await scheduler.wait(100);
-        setClock(-hour);
-        return this.moveToDelayed(...args);
-      });
-      const queue = await open();
+    it("start in time what is due before the job of its last attempt is gone", async () => {
+      const complete = mock.method(Job.prototype, "moveToCompleted", async function (this: Job, ...args: [unknown, string]) {
+        complete.mock.restore();
+        await scheduler.wait(300);
+        return this.moveToCompleted(...args);
+      }); // prettier-ignore
+      const queue = await open({ tidyInterval: 3_600_000 });
       const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirstMs: 1 }); // prettier-ignore
       queue.process("n", flow);
       await queue.add(delivered("1"), body);
       await until(() => flow.ends.length === 2, "another attempt");
+      complete.mock.callCount().should.equal(1);
     });
 
     it("start nothing early where it is set forward, and then in time", async () => {
@@ -346,9 +346,11 @@ function testInstances(): void {
     });
 
     it("drop replies and then keys that expire first, when there are too many", async () => {
-      const connection = new RedisClient({ url: server.url() }, 5000, () => Promise.resolve());
+      const connection = new RedisClient({ url: server.url(), namespace: `bounded${namespaces}` }, 5000, () =>
+        Promise.resolve(),
+      );
       await connection.start(queues.told);
-      const own = new SharedDuplicates(connection, `{bounded${namespaces}}`, { keys: 5, bytes: 100 });
+      const own = new SharedDuplicates(connection, { keys: 5, bytes: 100 });
       const settle = async (key: string, length: number) => {
         const found = await own.reserve({ ...candidate, key, keptForMs: 60_000 + Number(key) });
         if (found.isFirst) await found.settle({ status: 200, fields: {}, body: Buffer.alloc(length, "x") });
