@@ -4,14 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Pace } from "../config/parse";
 import { type AttemptChange, type AttemptedDelivery, endAttempt } from "./attempt";
 import { type Delivery, type Pause, type StoredDelivery, withWords } from "./delivery";
-import {
-  type AttemptResult,
-  type Candidate,
-  type Consumer,
-  type DeliveryQueue,
-  StoreError,
-  type StoreAnnouncer,
-} from "./queue";
+import { type AttemptResult, type Candidate, type Consumer, StoreError, type StoreAnnouncer } from "./queue";
 
 /** How long closing waits for running attempts to end, in ms: Docker kills a process 10 s after it was told to end. */
 const closePatienceMs = 5000;
@@ -49,14 +42,11 @@ export interface RunningAttempt<Queue extends NodeQueue = NodeQueue> {
   readonly resolve: (delivery: Delivery) => void;
 }
 
-/** What of a queue is the same in each engine. */
-type Attempting = Pick<DeliveryQueue, "close" | "addRunning" | "end" | "process" | "hold" | "release" | "pause" | "resume" | "paused">; // prettier-ignore
-
 /**
  * An engine adds what is abstract here, and the lists: it stores, has a node's deliveries taken when they are due, and
  * calls `run`.
  */
-export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting {
+export abstract class EngineQueue<Queue extends NodeQueue> {
   protected readonly work = new PendingWork();
   protected readonly room: ByteRoom;
   protected readonly running = new Map<string, RunningAttempt<Queue>>();
@@ -307,12 +297,9 @@ export class PendingWork {
 
   /** Waits for all work, also for what begins meanwhile, at most for so many ms. */
   async finish(patienceMs: number): Promise<void> {
-    const end = performance.now() + patienceMs;
-    while (this.#pending.size > 0 && performance.now() < end) {
-      const late = new AbortController();
-      const waiting = delay(end - performance.now(), undefined, { signal: late.signal }).catch(() => undefined);
-      await Promise.race([waiting, Promise.allSettled(this.#pending.keys())]);
-      late.abort();
+    const late = delay(patienceMs, "late", { ref: false });
+    while (this.#pending.size > 0) {
+      if ((await Promise.race([late, Promise.allSettled(this.#pending.keys())])) === "late") return;
     }
   }
 

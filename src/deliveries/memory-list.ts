@@ -24,6 +24,9 @@ import { findFailure, startsFlow } from "./states";
 const maxListedPerNode = 200;
 /** Over all nodes. */
 const maxListBytes = 20 * 1024 * 1024;
+const maxFilteredPerNode = 20;
+/** Over all nodes. */
+const maxFilteredBytes = 8 * 1024 * 1024;
 
 interface ListEntry {
   delivery: Delivery;
@@ -155,6 +158,19 @@ export class MemoryList implements DeliveryList {
     else entry.among.splice(entry.among.indexOf(entry), 1);
     this.#entries.delete(entry.delivery.id);
     this.#bytes -= entry.bytes;
+  }
+}
+
+/** The last requests that the filter of each node let not pass: many, and no deliveries. */
+export class FilteredList extends MemoryList {
+  /** @param changed called whenever one is new */
+  constructor(changed?: () => void) {
+    super(changed, maxFilteredPerNode, maxFilteredBytes);
+  }
+
+  /** Lists them only where that is asked for. */
+  override list(query: Query): Promise<Delivery[]> {
+    return query.state === "filtered" ? super.list(query) : Promise.resolve([]);
   }
 }
 

@@ -15,8 +15,7 @@ import { BullQueue } from "../deliveries/bullmq/bull-queue";
 import type { Delivery, Pause } from "../deliveries/delivery";
 import { DeliveryRecorder, ignoreTrouble, type RecordTarget, RecentAttempts } from "../deliveries/recorder";
 import { type Consumer, type DeliveryList, type DeliveryQueue, type SharedUses, StoreError } from "../deliveries/queue";
-import { FilteredList } from "../deliveries/filtered-list";
-import { MemoryList } from "../deliveries/memory-list";
+import { FilteredList, MemoryList } from "../deliveries/memory-list";
 import { SqliteQueue } from "../deliveries/sqlite/sqlite-queue";
 import type { Outcomes } from "./outcomes";
 

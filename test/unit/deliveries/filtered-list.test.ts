@@ -1,5 +1,5 @@
 import should from "should";
-import { FilteredList } from "../../../src/deliveries/filtered-list";
+import { FilteredList } from "../../../src/deliveries/memory-list";
 import { delivered } from "../../harness/deliveries";
 
 describe("The list of filtered requests", () => {
