@@ -30,10 +30,8 @@ import { prepareSections, showSections } from "./editor/form/sections";
 import { fillInNew, prepareSender, showSender } from "./editor/form/sender";
 import { showStatus, watchReport } from "./editor/form/status";
 import { showTestRequest } from "./editor/form/test-request";
-import { type Editor, fitTray } from "./editor/node-red";
+import { RED, fitTray } from "./editor/node-red";
 import { registerWatch } from "./editor/watch";
-
-declare const RED: Editor;
 
 useHost(editorHost);
 registerWatch();

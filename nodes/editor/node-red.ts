@@ -152,7 +152,8 @@ export interface Editor {
   };
 }
 
-declare const RED: Editor;
+/** Missing on a page outside the editor. */
+export const { RED } = globalThis as unknown as { readonly RED: Editor };
 
 /** @param page its file in the documentation, with an anchor */
 export function docsUrl(page: string): string {

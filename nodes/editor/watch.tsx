@@ -2,10 +2,9 @@
 
 import { useState } from "preact/hooks";
 import { type SavedWatch, watchDefaults, watchEvents } from "../../src/config/watch";
-import { type Editor, type EditorNode, fitTray } from "./node-red";
+import { text } from "./deliveries/texts";
+import { type EditorNode, fitTray, RED } from "./node-red";
 import { draw, Note, SmallButton } from "./form/parts";
-
-declare const RED: Editor;
 
 export function registerWatch(): void {
   RED.nodes.registerType<SavedWatch>("webhook-watch", {
@@ -69,7 +68,7 @@ function WatchForm({ node }: { readonly node: EditorNode & SavedWatch }) {
     <>
       <div class="form-row">
         <label for="webhook-trigger-watch-from">
-          <i class="fa fa-fw fa-bell-o" /> {node._("watch.from")}
+          <i class="fa fa-fw fa-bell-o" /> {text("watch.from")}
         </label>
         <select
           id="webhook-trigger-watch-from"
@@ -78,7 +77,7 @@ function WatchForm({ node }: { readonly node: EditorNode & SavedWatch }) {
         >
           {["all", "chosen"].map((each) => (
             <option key={each} value={each}>
-              {node._(`watch.${each}`)}
+              {text(`watch.${each}`)}
             </option>
           ))}
         </select>
@@ -86,28 +85,27 @@ function WatchForm({ node }: { readonly node: EditorNode & SavedWatch }) {
       {scope && (
         <div class="form-row">
           <Boxes
-            {...{ node, names }}
+            names={names}
             list="triggers"
-            label={node._("watch.chosen")}
+            label={text("watch.chosen")}
             ticked={scope}
             onTick={(ids) => change({ scope: ids })}
           />
-          {names.length === 0 && node._("watch.none")}
+          {names.length === 0 && text("watch.none")}
         </div>
       )}
       <div class="form-row">
         <label>
-          <i class="fa fa-fw fa-list" /> {node._("watch.events")}
+          <i class="fa fa-fw fa-list" /> {text("watch.events")}
         </label>
         <div>
-          <SmallButton onClick={() => takeEvents(watchEvents)}>{node._("watch.tickAll")}</SmallButton>{" "}
-          <SmallButton onClick={() => takeEvents([])}>{node._("watch.tickNone")}</SmallButton>
+          <SmallButton onClick={() => takeEvents(watchEvents)}>{text("watch.tickAll")}</SmallButton>{" "}
+          <SmallButton onClick={() => takeEvents([])}>{text("watch.tickNone")}</SmallButton>
         </div>
         <Boxes
-          node={node}
           list="events"
-          label={node._("watch.events")}
-          names={watchEvents.map((event) => [event, node._(`watch.when.${event}`)] as const)}
+          label={text("watch.events")}
+          names={watchEvents.map((event) => [event, text(`watch.when.${event}`)] as const)}
           ticked={events ?? watchEvents}
           onTick={takeEvents}
         />
@@ -117,7 +115,6 @@ function WatchForm({ node }: { readonly node: EditorNode & SavedWatch }) {
 }
 
 interface BoxesProps {
-  readonly node: EditorNode;
   readonly list: "triggers" | "events";
   readonly label: string;
   readonly names: readonly (readonly [value: string, label: string])[];
@@ -126,7 +123,7 @@ interface BoxesProps {
 }
 
 /** Says below the boxes where none is ticked. */
-function Boxes({ node, list, label, names, ticked, onTick }: BoxesProps) {
+function Boxes({ list, label, names, ticked, onTick }: BoxesProps) {
   const toggle = (value: string) =>
     onTick(ticked.includes(value) ? ticked.filter((each) => each !== value) : [...ticked, value]);
   return (
@@ -142,7 +139,7 @@ function Boxes({ node, list, label, names, ticked, onTick }: BoxesProps) {
       <div role="status">
         <Note
           id={`watch-no-${list}`}
-          text={names.some(([value]) => ticked.includes(value)) ? "" : node._("watch.noneChosen")}
+          text={names.some(([value]) => ticked.includes(value)) ? "" : text("watch.noneChosen")}
         />
       </div>
     </>

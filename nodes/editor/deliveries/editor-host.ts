@@ -5,11 +5,9 @@ import type { Translate } from "../../../src/admin/summary";
 import { getFlowName } from "../form/handover";
 import { chooseTestBody } from "../form/test-request";
 import { permissions } from "../../../src/config/permissions";
-import { type Editor, type EditorNode } from "../node-red";
+import { RED, type EditorNode } from "../node-red";
 import { ApiError, type DeliveriesHost, type KnownNode } from "./host";
 import { prepareNode } from "./new-node";
-
-declare const RED: Editor;
 
 /** Other sites cannot send it. */
 const contentType = "application/json";

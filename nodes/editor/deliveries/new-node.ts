@@ -4,10 +4,8 @@ import { isAdminPath, isPattern, normalisePath } from "../../../src/config/paths
 import { flowMethods, rules, type SavedFields } from "../../../src/config/fields";
 import { getPreset } from "../form/sender";
 import { maxShownPath } from "../../../src/deliveries/states";
-import type { Editor, EditorNode } from "../node-red";
+import { type EditorNode, RED } from "../node-red";
 import type { MissedRequest } from "./host";
-
-declare const RED: Editor;
 
 /** The distance to other nodes, and the grid of the workspace, in px. */
 const [distance, grid] = [60, 20];

@@ -1,13 +1,11 @@
 // The tab *Webhooks* of the sidebar, whose content is loaded when it is first shown.
 
-import type { Editor } from "../node-red";
+import { RED } from "../node-red";
 import { host } from "./host";
 import type { DeliveriesStore } from "./store";
 import type * as callersView from "../form/callers";
 import type * as consoleView from "../form/console";
 import type * as view from "./view";
-
-declare const RED: Editor;
 
 const id = "webhook-deliveries";
 const action = "webhook-trigger:show-deliveries";

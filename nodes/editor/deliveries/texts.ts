@@ -5,8 +5,15 @@ import { formatPlace, type Place } from "../../../src/admin/place";
 import type { Summary, Translate } from "../../../src/admin/summary";
 import { host, type KnownNode } from "./host";
 
-/** A text of the node type: the tab belongs to no node. */
-export const text: Translate = (...asked) => host().translate(...asked);
+const texts = new Map<string, string>();
+
+/** A text of the node type. Looking all those of a form up would take as long as all else that a key in it causes. */
+export const text: Translate = (key, values) => {
+  if (values) return host().translate(key, values);
+  const found = texts.get(key) ?? host().translate(key);
+  texts.set(key, found);
+  return found;
+};
 
 const day: Intl.DateTimeFormatOptions = { day: "2-digit", month: "2-digit" };
 const minute: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };

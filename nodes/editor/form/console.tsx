@@ -17,12 +17,10 @@ import { composeCurl } from "../deliveries/curl";
 import { type DeliveriesHost, host, useHost } from "../deliveries/host";
 import { Button } from "../deliveries/parts";
 import { durationText, minuteText, text } from "../deliveries/texts";
-import type { Editor } from "../node-red";
+import { RED } from "../node-red";
 import { toBase64 } from "../shell";
 import { findAlgorithm, sendsSignature } from "./algorithm";
 import { type AskedByForm, findTrouble } from "./test-trouble";
-
-declare const RED: Editor;
 
 /** What the form knows of its node. */
 export interface ConsoleSetup {

@@ -4,6 +4,7 @@ import type { ComponentChild } from "preact";
 import { shortName } from "../../../src/auth/senders/table";
 import { type CredentialName, credentialNames, credentials, rules, tokenLength } from "../../../src/config/fields";
 import { isEnvironmentValue } from "../../../src/config/values";
+import { text } from "../deliveries/texts";
 import {
   findRecipe,
   form,
@@ -109,13 +110,13 @@ export function showCredentials(state: FormState): void {
     input(name).attr("type", isShown(state, name) ? "text" : "password");
     draw(`buttons-${name}`, <CredentialButtons {...{ state, name }} />);
   }
-  const { node, credentials, values } = state;
+  const { credentials, values } = state;
   const name = shortName(values.sender);
   const docs = name !== "" && state.sender && (
-    <DocsLink href={state.sender.docs}>{node._("secret.docs", { name })}</DocsLink>
+    <DocsLink href={state.sender.docs}>{text("secret.docs", { name })}</DocsLink>
   );
-  const unneeded = hasOnlyCallers(values, credentials) ? node._("callers.only") : "";
-  const hint = (of: CredentialName) => (credentials[of] === keptPassword ? node._("credential.kept") : unneeded);
+  const unneeded = hasOnlyCallers(values, credentials) ? text("callers.only") : "";
+  const hint = (of: CredentialName) => (credentials[of] === keptPassword ? text("credential.kept") : unneeded);
   draw("hint-token", withDocs(hint("token") || composeTokenHint(state, name), docs));
   draw("hint-password", hint("password"));
   draw("hint-secret", withDocs(hint("secret") || composeSecretHint(state, name), docs));
@@ -123,7 +124,7 @@ export function showCredentials(state: FormState): void {
 }
 
 function CredentialButtons({ state, name }: { readonly state: FormState; readonly name: PasswordName }) {
-  const { node, credentials } = state;
+  const { credentials } = state;
   const isVisible = isShown(state, name);
   const isSecret = name === "secret" || name === "secondSecret";
   const toggle = () => {
@@ -136,7 +137,7 @@ function CredentialButtons({ state, name }: { readonly state: FormState; readonl
       <IconButton
         id={`${name}-show`}
         icon={isVisible ? "eye-slash" : "eye"}
-        label={node._(isVisible ? "credential.hide" : "credential.show", { name: node._(`label.${name}`) })}
+        label={text(isVisible ? "credential.hide" : "credential.show", { name: text(`label.${name}`) })}
         isDisabled={!isNewCredential(credentials[name])}
         onClick={toggle}
       />
@@ -147,50 +148,50 @@ function CredentialButtons({ state, name }: { readonly state: FormState; readonl
           id={`webhook-trigger-${name}-make`}
           onClick={() => enterCredential(name, generateToken())}
         >
-          {node._(`make.${isSecret ? "secret" : name}`)}
+          {text(`make.${isSecret ? "secret" : name}`)}
         </button>
       )}
     </>
   );
 }
 
-function withDocs(text: string, docs: ComponentChild) {
+function withDocs(hint: string, docs: ComponentChild) {
   return (
-    (text !== "" || docs) && (
+    (hint !== "" || docs) && (
       <>
-        {text} {docs}
+        {hint} {docs}
       </>
     )
   );
 }
 
 function composeSecretHint(state: FormState, name: string): string {
-  const { node, sender } = state;
+  const { sender } = state;
   const { secretBegins: begins, where } = sender ?? {};
-  const hints = [node._(`secret.${classifySecret(state)}`, { name })];
-  if (name !== "" && where) hints.push(node._("sender.where", { name, where }));
-  if (name !== "" && begins) hints.push(node._("secret.begins", { begins }));
+  const hints = [text(`secret.${classifySecret(state)}`, { name })];
+  if (name !== "" && where) hints.push(text("sender.where", { name, where }));
+  if (name !== "" && begins) hints.push(text("secret.begins", { begins }));
   return hints.join(" ");
 }
 
 function composeTokenHint(state: FormState, name: string): string {
-  const { node, values, credentials } = state;
+  const { values, credentials } = state;
   // A copied or imported node has lost its token.
-  if (credentials.token === "" && !isCredentialChanged(state, "token")) return node._("token.lost");
+  if (credentials.token === "" && !isCredentialChanged(state, "token")) return text("token.lost");
   // A recipe says more, below the list.
-  return name === "" || findRecipe(values.sender) ? "" : node._("secret.chosen", { name });
+  return name === "" || findRecipe(values.sender) ? "" : text("secret.chosen", { name });
 }
 
 /** Says why a new secret is hardly the sender's; empty where it may be. */
 function describeDoubt(state: FormState): string {
-  const { node, sender } = state;
+  const { sender } = state;
   const secret = credentialToGive(state, "secret");
   if (secret === undefined) return "";
-  if (secret.trim() !== secret) return node._("whyNot.secretBlank");
+  if (secret.trim() !== secret) return text("whyNot.secretBlank");
   const { secretBegins: prefix, scheme } = sender ?? {};
   // What is no part of the key may be left out.
   if (prefix === undefined || [scheme?.key.strip].flat().includes(prefix) || secret.startsWith(prefix)) return "";
-  return node._("whyNot.secretPrefixMissing", { prefix });
+  return text("whyNot.secretPrefixMissing", { prefix });
 }
 
 type SecretKind = "chosen" | "anyLength" | "shown" | "publicKey" | "brought" | "shared";

@@ -5,13 +5,12 @@ import { useState } from "preact/hooks";
 import { algorithms, encodings, keyFormats, timeUnits } from "../../../src/auth/senders/sender";
 import { findJwtPreset, fullName, isSenderId, senderIds, senders } from "../../../src/auth/senders/table";
 import { withDefaults } from "../../../src/config/fields";
-import { isObject, text } from "../../../src/config/values";
-import type { Editor } from "../node-red";
+import { isObject, text as textOf } from "../../../src/config/values";
+import { text } from "../deliveries/texts";
+import { RED } from "../node-red";
 import { type FormState, formatScheme, input, inputValue, type WebhookNode } from "./form-state";
 import { draw, SmallButton } from "./parts";
 import { nameSender } from "./sender";
-
-declare const RED: Editor;
 
 /** The senders whose schemes can be copied: those that are all in the scheme. */
 const copiedIds = senderIds
@@ -31,7 +30,7 @@ interface SchemeRow {
   readonly lines?: number;
   /** Missing: a text as it is. */
   readonly format?: (value: unknown) => string;
-  readonly parse?: (text: string) => unknown;
+  readonly parse?: (entered: string) => unknown;
   /**
    * For the row that decides whether the first member of the path is there: the member's other values when it is added.
    * Without a value in this row, the member is left out, and the other rows of it are hidden.
@@ -46,28 +45,28 @@ const rows: Readonly<Record<string, SchemeRow>> = {
     icon: "tag",
     path: ["sig", "headers"],
     format: (value) => [value].flat().join(", "),
-    parse: (text) => text.split(/[\s,]+/).filter(Boolean),
+    parse: (entered) => entered.split(/[\s,]+/).filter(Boolean),
   },
   prefix: {
     icon: "quote-left",
     path: ["sig", "pick"],
-    format: (value) => (isObject(value) ? text(value.prefix) : ""),
-    parse: (text) => (text === "" ? undefined : { prefix: text }),
+    format: (value) => (isObject(value) ? textOf(value.prefix) : ""),
+    parse: (entered) => (entered === "" ? undefined : { prefix: entered }),
   },
   enc: { icon: "barcode", path: ["sig", "enc"], options: encodings },
   content: { icon: "file-text-o", path: ["content"], format: formatContent, parse: parseContent },
   time: {
     icon: "clock-o",
     path: ["ts", "source"],
-    format: (value) => text(value).replace(/^header:/, ""),
-    parse: (text) => (text === "" || text.includes(":") ? asEntered(text) : `header:${text}`),
+    format: (value) => textOf(value).replace(/^header:/, ""),
+    parse: (entered) => (entered === "" || entered.includes(":") ? asEntered(entered) : `header:${entered}`),
     others: { unit: "s", tolerance: 300 },
   },
   unit: { icon: "calendar", path: ["ts", "unit"], options: ["", ...timeUnits] },
   tolerance: {
     icon: "hourglass-end",
     path: ["ts", "tolerance"],
-    parse: (text) => (/^\d+$/.test(text) ? Number(text) : text || undefined),
+    parse: (entered) => (/^\d+$/.test(entered) ? Number(entered) : entered || undefined),
   },
   requires: { icon: "list", path: ["requires"], lines: 2, format: formatPairs(": "), parse: parsePairs(":") },
   handshake: {
@@ -88,12 +87,12 @@ export function prepareCustom(node: WebhookNode): void {
 }
 
 export function showCustom(state: FormState): void {
-  const { node, used, values } = state;
+  const { used, values } = state;
   if (!used.has("scheme")) return draw("custom", null);
   // Nothing while the JSON is broken.
   const scheme = values.scheme === null ? {} : isObject(values.scheme) ? values.scheme : undefined;
-  draw("custom", <CustomRows {...{ node, scheme }} />);
-  draw("scheme-editor", <SmallButton onClick={editScheme}>{node._("editor:jsonEditor.title")}</SmallButton>);
+  draw("custom", <CustomRows {...{ scheme }} />);
+  draw("scheme-editor", <SmallButton onClick={editScheme}>{text("editor:jsonEditor.title")}</SmallButton>);
 }
 
 /** Node-RED's code editor. */
@@ -106,24 +105,23 @@ function enterScheme(scheme: string): void {
 }
 
 interface CustomProps {
-  readonly node: WebhookNode;
   readonly scheme: CustomScheme | undefined;
 }
 
-function CustomRows({ node, scheme }: CustomProps) {
+function CustomRows({ scheme }: CustomProps) {
   return (
     <>
-      <CustomRow id="schemeOf" icon="files-o" label={node._("label.schemeOf")} hint={node._("hint.schemeOf")}>
+      <CustomRow id="schemeOf" icon="files-o" label={text("label.schemeOf")} hint={text("hint.schemeOf")}>
         <select
           id="webhook-trigger-schemeOf"
           onChange={({ currentTarget: { value } }) =>
             isSenderId(value) && enterScheme(formatScheme(senders[value].scheme))
           }
         >
-          <option value="">{node._("scheme.choose")}</option>
+          <option value="">{text("scheme.choose")}</option>
           {copiedIds.map((id) => (
             <option key={id} value={id}>
-              {nameSender(node, id)}
+              {nameSender(id)}
             </option>
           ))}
         </select>
@@ -131,9 +129,7 @@ function CustomRows({ node, scheme }: CustomProps) {
       {/* What belongs to a time or a question comes with it. */}
       {Object.entries(rows).map(([name, row]) => {
         const isMember = ["ts", "handshake"].includes(row.path[0]) && !row.others;
-        return (
-          (!isMember || isObject(scheme?.[row.path[0]])) && <SchemeField key={name} {...{ node, name, row, scheme }} />
-        );
+        return (!isMember || isObject(scheme?.[row.path[0]])) && <SchemeField key={name} {...{ name, row, scheme }} />;
       })}
     </>
   );
@@ -163,10 +159,10 @@ function CustomRow({ id, icon, label, hint, children }: CustomRowProps) {
 
 type SchemeFieldProps = CustomProps & { readonly name: string; readonly row: SchemeRow };
 
-function SchemeField({ node, name, row, scheme }: SchemeFieldProps) {
+function SchemeField({ name, row, scheme }: SchemeFieldProps) {
   /** What is being typed, which is left alone. */
   const [typed, setTyped] = useState<string>();
-  const { icon, format = text, options, lines } = row;
+  const { icon, format = textOf, options, lines } = row;
   const id = `custom-${name}`;
   const attributes = {
     id: `webhook-trigger-${id}`,
@@ -180,12 +176,12 @@ function SchemeField({ node, name, row, scheme }: SchemeFieldProps) {
     onBlur: () => setTyped(undefined),
   };
   return (
-    <CustomRow {...{ id, icon }} label={node._(`custom.label.${name}`)} hint={node._(`custom.hint.${name}`)}>
+    <CustomRow {...{ id, icon }} label={text(`custom.label.${name}`)} hint={text(`custom.hint.${name}`)}>
       {options ? (
         <select {...attributes}>
           {options.map((option) => (
             <option key={option} value={option}>
-              {option || node._("custom.none")}
+              {option || text("custom.none")}
             </option>
           ))}
         </select>
@@ -212,8 +208,8 @@ function write(scheme: CustomScheme, { path: [name, member], parse = asEntered, 
   return { ...scheme, [name]: changed };
 }
 
-function asEntered(text: string): string | undefined {
-  return text === "" ? undefined : text;
+function asEntered(entered: string): string | undefined {
+  return entered === "" ? undefined : entered;
 }
 
 /** As a text with its parts in braces: `{ts}.{body}`. */
@@ -222,8 +218,8 @@ function formatContent(value: unknown): string {
   return parts.map((part) => (part.startsWith("lit:") ? part.slice(4) : `{${part}}`)).join("");
 }
 
-function parseContent(text: string): string[] {
-  const parts = text.split(/(\{[^{}]*\})/).filter((part) => part !== "");
+function parseContent(entered: string): string[] {
+  const parts = entered.split(/(\{[^{}]*\})/).filter((part) => part !== "");
   return parts.map((part) => (/^\{.*\}$/.test(part) ? part.slice(1, -1) : `lit:${part}`));
 }
 
@@ -231,13 +227,13 @@ function parseContent(text: string): string[] {
 function formatPairs(separator: string): (value: unknown) => string {
   return (value) =>
     Object.entries(isObject(value) ? value : {})
-      .map(([name, given]) => name + separator + text(given))
+      .map(([name, given]) => name + separator + textOf(given))
       .join("\n");
 }
 
-function parsePairs(separator: string): (text: string) => Record<string, string> | undefined {
-  return (text) => {
-    const lines = text.split("\n").filter((line) => line.trim() !== "");
+function parsePairs(separator: string): (entered: string) => Record<string, string> | undefined {
+  return (entered) => {
+    const lines = entered.split("\n").filter((line) => line.trim() !== "");
     const pairs = lines.map((line) => {
       // The place of a value has a colon of its own, but no equals sign.
       const end = line.includes(separator) ? line.indexOf(separator) : line.length;

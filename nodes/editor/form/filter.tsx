@@ -12,11 +12,12 @@ import {
   type SavedFields,
   withDefaults,
 } from "../../../src/config/fields";
-import { isObject, isTrue, text, tryParseJson } from "../../../src/config/values";
+import { isObject, isTrue, text as textOf, tryParseJson } from "../../../src/config/values";
 import type { DryRun } from "../../../src/flow/dry-run";
 import type { Json } from "../../../src/request/json";
 import { addPlaces } from "../../../src/request/places";
 import { askForPage, askForSamples, everything, tryFilter } from "../deliveries/api";
+import { text } from "../deliveries/texts";
 import {
   asList,
   findSender,
@@ -49,15 +50,15 @@ interface FilterRow extends Partial<SavedCondition> {
 
 export function prepareFilter(node: WebhookNode): void {
   const { events, conditions } = withDefaults(node);
-  prepareList(node, "events", (row, { event }) => {
+  prepareList("events", (row, { event }) => {
     $("<input>", {
       type: "text",
-      value: text(event),
+      value: textOf(event),
       spellcheck: "false",
-      "aria-label": node._("filter.event"),
+      "aria-label": text("filter.event"),
     }).appendTo(row);
   });
-  prepareList(node, "conditions", (row, condition) => fillCondition(node, row, condition));
+  prepareList("conditions", fillCondition);
   for (const [savedAt, event] of asList(events).entries()) addRow("events", { event, savedAt });
   for (const condition of asList(conditions)) addRow("conditions", isObject(condition) ? condition : {});
   // What it lets through is seen at once, also where it was filled in for a request.
@@ -66,10 +67,10 @@ export function prepareFilter(node: WebhookNode): void {
 
 type List = "events" | "conditions";
 
-function prepareList(node: WebhookNode, list: List, fill: (row: JQuery, data: FilterRow) => void): void {
+function prepareList(list: List, fill: (row: JQuery, data: FilterRow) => void): void {
   const update = () => form().trigger(updateEvent);
   const [id, label] = list === "events" ? ["add-event", "addEvent"] : ["add-condition", "addCondition"];
-  const add = { id: `webhook-trigger-${id}`, label: node._(`filter.${label}`), icon: "fa fa-plus" };
+  const add = { id: `webhook-trigger-${id}`, label: text(`filter.${label}`), icon: "fa fa-plus" };
   const options = {
     addButton: false,
     buttons: [{ ...add, click: () => addRow(list, {}).find("input:visible").first().trigger("focus") }],
@@ -80,7 +81,7 @@ function prepareList(node: WebhookNode, list: List, fill: (row: JQuery, data: Fi
     addItem(row: JQuery, _index: number, data: FilterRow) {
       fill(row.addClass("webhook-trigger-filter-row"), data);
       // The row fades out, and counts no more.
-      row.siblings("a").attr("aria-label", node._("filter.remove")).on("click", update);
+      row.siblings("a").attr("aria-label", text("filter.remove")).on("click", update);
       update();
     },
     removeItem() {
@@ -96,15 +97,15 @@ function addRow(list: List, data: FilterRow): JQuery {
   return input(list).children().last();
 }
 
-function fillCondition(node: WebhookNode, row: JQuery, { place, operator, value }: FilterRow): void {
-  const label = (name: string) => ({ "aria-label": node._(`filter.${name}`), placeholder: node._(`filter.${name}`) });
+function fillCondition(row: JQuery, { place, operator, value }: FilterRow): void {
+  const label = (name: string) => ({ "aria-label": text(`filter.${name}`), placeholder: text(`filter.${name}`) });
   const look = { type: "text", spellcheck: "false" } as const;
-  const [kind, name] = splitPlace(text(place));
+  const [kind, name] = splitPlace(textOf(place));
   const placeInput = $("<input>", { ...look, class: placeClass, style: "width: 100%", value: name, ...label("place") });
-  const choice = $("<select>", { "aria-label": node._("filter.operator") });
-  const wanted = $("<input>", { ...look, class: "webhook-trigger-value", value: text(value), ...label("value") });
+  const choice = $("<select>", { "aria-label": text("filter.operator") });
+  const wanted = $("<input>", { ...look, class: "webhook-trigger-value", value: textOf(value), ...label("value") });
   row.append(placeInput, choice, wanted);
-  placeInput.typedInput({ types: placeTypes(node), default: kind }).on("change", () => {
+  placeInput.typedInput({ types: placeTypes(), default: kind }).on("change", () => {
     // Written out, as in the documentation or in a function node.
     const [, known, member] =
       /^json:(?:((?:json|header|query):.+)|msg\.payload\.(.+))$/.exec(placeInput.typedInput("value")) ?? [];
@@ -114,7 +115,7 @@ function fillCondition(node: WebhookNode, row: JQuery, { place, operator, value 
     placeInput.typedInput("value", wantedName);
   });
   row.find(".red-ui-typedInput-input").attr("list", placesId);
-  choice.append(operators.map((each) => new Option(node._(`filter.operators.${each}`), each)));
+  choice.append(operators.map((each) => new Option(text(`filter.operators.${each}`), each)));
   choice.val(operators.find((each) => each === operator) ?? operators[0]);
   const showValue = () => wanted.css("visibility", needsValue(choice.val() as Operator) ? "" : "hidden");
   choice.on("input", showValue);
@@ -129,15 +130,15 @@ function splitPlace(place: string): [kind: string, name: string] {
 }
 
 /** For Node-RED's `typedInput`, whose value is what is exported. */
-function placeTypes(node: WebhookNode) {
+function placeTypes() {
   const named = (["json", "header", "query"] as const).map((value) => {
     const save = (name: string) => (name.trim() === "" ? "" : `${value}:${name.trimEnd()}`);
-    return { value, label: node._(`duplicateKey.${value}`), export: save };
+    return { value, label: text(`duplicateKey.${value}`), export: save };
   });
   return [
     ...named,
-    { value: "event", label: node._("filter.event"), hasValue: false, export: () => "event" },
-    { value: "body", label: node._("duplicateKey.body"), hasValue: false, export: () => "body" },
+    { value: "event", label: text("filter.event"), hasValue: false, export: () => "event" },
+    { value: "body", label: text("duplicateKey.body"), hasValue: false, export: () => "body" },
     { value: "written", label: "${ }" },
   ];
 }
@@ -167,7 +168,7 @@ function Offers({ node, values, report }: FormState) {
   useEffect(() => {
     if (isOpen) void learnEvents(node).then(setLearnt);
   }, [isOpen]);
-  const chosen = asList(values.events).map(text);
+  const chosen = asList(values.events).map(textOf);
   // A change of the sender keeps them.
   const earlier = useRef({ sender: values.sender, events: chosen.slice(0, 0) });
   if (earlier.current.sender !== values.sender) earlier.current = { sender: values.sender, events: chosen };
@@ -179,12 +180,12 @@ function Offers({ node, values, report }: FormState) {
     const offered = events.filter((event) => !chosen.includes(event)).slice(0, maxOffered);
     return offered.length === 0 ? null : (
       <div class="webhook-trigger-offer" key={group}>
-        <span>{node._(`filter.${group}`)}</span>{" "}
+        <span>{text(`filter.${group}`)}</span>{" "}
         <span id={`webhook-trigger-offered-${group}`}>
           {offered.map((event) => (
             <SmallButton
               key={event}
-              label={node._("filter.take", { event })}
+              label={text("filter.take", { event })}
               onClick={() => addRow("events", { event }).find("input").trigger("focus")}
             >
               {event}
@@ -200,9 +201,9 @@ function Offers({ node, values, report }: FormState) {
       <div role="status">
         <Note
           id="note-foreign"
-          text={foreign.length > 0 ? node._("filter.foreign", { events: foreign.join(", ") }) : ""}
+          text={foreign.length > 0 ? text("filter.foreign", { events: foreign.join(", ") }) : ""}
         />
-        <Note id="note-no-event" text={chosen.length > 0 && isWithoutEvents(values) ? node._("filter.noEvent") : ""} />
+        <Note id="note-no-event" text={chosen.length > 0 && isWithoutEvents(values) ? text("filter.noEvent") : ""} />
       </div>
     </>
   );
@@ -254,13 +255,13 @@ function Tried({ node, values: { sender, events, conditions }, report: { accepte
     </datalist>
   );
   if (!tried) return offered;
-  const reasons = tried.not.map(({ why }) => formatFilterReason(why, node._));
+  const reasons = tried.not.map(({ why }) => formatFilterReason(why, text));
   const counts = [...new Set(reasons)].map((reason) => [reason, reasons.filter((each) => each === reason).length]);
   const isShown = tried.of > 0 && events.length + conditions.length > 0;
   return (
     <>
       {offered}
-      {isShown && <div>{node._("filter.tried", { passing: String(tried.passing), of: String(tried.of) })}</div>}
+      {isShown && <div>{text("filter.tried", { passing: String(tried.passing), of: String(tried.of) })}</div>}
       {isShown && (
         <ul class="webhook-trigger-points">
           {counts.slice(0, maxReasons).map(([reason, count]) => (
@@ -334,17 +335,17 @@ export function namesOfOutputs({
   events,
   outputPerEvent,
 }: Pick<SavedFields, "events" | "outputPerEvent">): readonly string[] {
-  const names = isTrue(outputPerEvent) ? asList(events).map(text) : [];
+  const names = isTrue(outputPerEvent) ? asList(events).map(textOf) : [];
   return names.length > 0 ? names : [""];
 }
 
-export function describeFilter({ node, values }: FormState): readonly string[] {
-  const events = asList(values.events).map(text);
+export function describeFilter({ values }: FormState): readonly string[] {
+  const events = asList(values.events).map(textOf);
   const conditions = asList(values.conditions);
-  if (events.length + conditions.length === 0) return [node._("filter.none")];
-  const named = events.length > 3 ? node._("filter.events", { count: String(events.length) }) : events.join(", ");
-  const parts = events.length > 0 ? [node._("filter.only", { events: named })] : [];
-  if (conditions.length > 0) parts.push(node._("filter.conditions", { count: conditions.length }));
-  if (isTrue(values.outputPerEvent) && events.length > 0) parts.push(node._("filter.outputs"));
+  if (events.length + conditions.length === 0) return [text("filter.none")];
+  const named = events.length > 3 ? text("filter.events", { count: String(events.length) }) : events.join(", ");
+  const parts = events.length > 0 ? [text("filter.only", { events: named })] : [];
+  if (conditions.length > 0) parts.push(text("filter.conditions", { count: conditions.length }));
+  if (isTrue(values.outputPerEvent) && events.length > 0) parts.push(text("filter.outputs"));
   return parts;
 }

@@ -36,13 +36,19 @@ import {
   settings,
   withDefaults,
 } from "../../../src/config/fields";
-import { isEnvironmentValue, isObject, isTrue, parseNumber, text, tryParseJson } from "../../../src/config/values";
+import {
+  isEnvironmentValue,
+  isObject,
+  isTrue,
+  parseNumber,
+  text as textOf,
+  tryParseJson,
+} from "../../../src/config/values";
 import { composePublicUrl, isAdminPath, parseBaseUrl, type Roots } from "../../../src/config/paths";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
-import { type Editor, type EditorNode, type EditorNodeDefinition, updateText, type Validator } from "../node-red";
-
-declare const RED: Editor;
+import { text } from "../deliveries/texts";
+import { type EditorNode, type EditorNodeDefinition, RED, updateText, type Validator } from "../node-red";
 
 export type WebhookNode = EditorNode & SavedFields;
 export type Field = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | keyof Settings;
@@ -274,7 +280,7 @@ function filterInForm(node: WebhookNode): Pick<SavedFields, "events" | "conditio
     return [needsValue(operator) ? { place, operator, value } : { place, operator }];
   });
   return {
-    events: isSame(events, asList(saved.events).map(text)) ? saved.events : events,
+    events: isSame(events, asList(saved.events).map(textOf)) ? saved.events : events,
     conditions: isSame(conditions.map(asTexts), asList(saved.conditions).map(asTexts)) ? saved.conditions : conditions,
   };
 }
@@ -283,12 +289,12 @@ function filterInForm(node: WebhookNode): Pick<SavedFields, "events" | "conditio
 function asTexts(condition: unknown): unknown {
   if (!isObject(condition)) return condition;
   const { place, operator, value } = condition;
-  return [place, operator, needsValue(operator as Operator) ? text(value) : ""];
+  return [place, operator, needsValue(operator as Operator) ? textOf(value) : ""];
 }
 
 /** Anything but an object stays as typed. */
 export function formatScheme(scheme: unknown): string {
-  return typeof scheme === "object" && scheme !== null ? JSON.stringify(scheme, null, 2) : text(scheme);
+  return typeof scheme === "object" && scheme !== null ? JSON.stringify(scheme, null, 2) : textOf(scheme);
 }
 
 /** A text where it is no JSON. Other senders' schemes stay unchanged. */
@@ -321,10 +327,10 @@ function settingsInForm(node: WebhookNode): Readonly<Record<string, unknown>> {
 export function showUnlisted(field: Field, value: unknown): void {
   const control = input(field);
   if (control.is("select")) {
-    control.val(text(value));
-    if (control.prop("selectedIndex") === -1) control.append(new Option(text(value))).val(text(value));
+    control.val(textOf(value));
+    if (control.prop("selectedIndex") === -1) control.append(new Option(textOf(value))).val(textOf(value));
   } else if (isEnvironmentValue(value)) {
-    control.attr("type", "text").val(text(value));
+    control.attr("type", "text").val(textOf(value));
   }
 }
 
@@ -366,7 +372,7 @@ const validateNode: Validator<SavedFields> = function (_value, _options) {
     : [];
   const values = withDefaults(this);
   const broken = findBroken(values, Object.fromEntries(known) as Partial<EnteredCredentials>);
-  return broken.length === 0 || broken.map(([, rule]) => describeBreach(this, rule, values));
+  return broken.length === 0 || broken.map(([, rule]) => describeBreach(rule, values));
 };
 
 /** As Node-RED knows the fields. */
@@ -382,19 +388,19 @@ export const credentialDefinitions = Object.fromEntries(
 );
 
 /** Names what is wrong in a list. */
-function describeBreach(node: WebhookNode, rule: BrokenRule, { allowFrom, conditions }: SavedFields): string {
+function describeBreach(rule: BrokenRule, { allowFrom, conditions }: SavedFields): string {
   const entry = rule === "allowFrom" ? findUnreadable(allowFrom) : undefined;
-  if (entry !== undefined) return node._("limits.unreadable", { entry });
+  if (entry !== undefined) return text("limits.unreadable", { entry });
   const isNoNumber = ({ operator, value }: SavedCondition) =>
-    ["above", "below"].includes(operator) && text(value) !== "" && parseNumber(text(value)) === undefined;
+    ["above", "below"].includes(operator) && textOf(value) !== "" && parseNumber(textOf(value)) === undefined;
   const listed = asList(conditions) as readonly SavedCondition[];
   const wrong = rule === "conditions" ? listed.find(isNoNumber) : undefined;
-  return wrong ? node._("filter.notNumber", { value: text(wrong.value) }) : ruleText(node, rule);
+  return wrong ? text("filter.notNumber", { value: textOf(wrong.value) }) : ruleText(rule);
 }
 
-function ruleText(node: WebhookNode, rule: BrokenRule): string {
+function ruleText(rule: BrokenRule): string {
   // The text of the rule needs the version of Node.js, which only the runtime knows.
-  return rule === "storeMissing" ? node._("guaranteed.closed") : node._(`rules.${rule}`);
+  return rule === "storeMissing" ? text("guaranteed.closed") : text(`rules.${rule}`);
 }
 
 /** @param asked what is missing there is no error */
@@ -427,13 +433,13 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
   guaranteed: (value) =>
     rules.guaranteed(value) ?? (isTrue(value) && storeKind() === "none" ? "storeMissing" : undefined),
   relativePath: (value) =>
-    rules.relativePath(value) ?? (isAdminPath(text(value), roots()) ? "relativePath.admin" : undefined),
+    rules.relativePath(value) ?? (isAdminPath(textOf(value), roots()) ? "relativePath.admin" : undefined),
   verificationMethod: (value, { sender }) =>
     value === "signature" && findJwtPreset(sender) ? "verificationMethod" : rules.verificationMethod(value),
   requiredClaim: (value, { sender }) => rules.requiredClaim(value) ?? identityRule(value, sender),
   sender(value, { verificationMethod }) {
     if (findSender(value)) return undefined;
-    if (text(value) !== "" && !isRecipeId(value)) return "sender.unknown";
+    if (textOf(value) !== "" && !isRecipeId(value)) return "sender.unknown";
     return verificationMethod === "signature" ? "sender.required" : undefined;
   },
   token: whereNeeded(rules.token),
@@ -461,7 +467,7 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
     const broken = rules.publicUrl(value);
     const sender = findSender(values.sender);
     if (broken || !sender) return broken;
-    const publicUrl = text(value) || knownPublicUrl(values);
+    const publicUrl = textOf(value) || knownPublicUrl(values);
     const settled =
       values.sender === "custom" ? parseScheme(values.scheme, publicUrl) : settleScheme(sender, { publicUrl });
     return "rule" in settled && settled.rule === "publicUrl" ? "publicUrl" : undefined;
@@ -478,8 +484,8 @@ function whereNeeded(rule: (value: unknown) => BrokenRule | undefined) {
 function isReadable(secret: unknown, { verificationMethod, sender, scheme }: SavedFields): boolean {
   if (verificationMethod === "jwt") return true;
   const known: Sender | undefined = findSender(sender);
-  const parsed = sender === "custom" ? parseScheme(scheme) : known && schemeForSecret(known, text(secret));
-  return text(secret) === "" || !parsed || "rule" in parsed || readSecret(text(secret), parsed.key).length > 0;
+  const parsed = sender === "custom" ? parseScheme(scheme) : known && schemeForSecret(known, textOf(secret));
+  return textOf(secret) === "" || !parsed || "rule" in parsed || readSecret(textOf(secret), parsed.key).length > 0;
 }
 
 function hasEnvironmentValue(value: unknown): boolean {
@@ -489,7 +495,7 @@ function hasEnvironmentValue(value: unknown): boolean {
 
 /** From `webhookTriggerBaseUrl`; empty where it is not set. */
 export function knownPublicUrl({ relativePath }: Pick<SavedFields, "relativePath">): string {
-  return composePublicUrl(text(relativePath), roots().node, parseBaseUrl(RED.settings.webhookTriggerBaseUrl));
+  return composePublicUrl(textOf(relativePath), roots().node, parseBaseUrl(RED.settings.webhookTriggerBaseUrl));
 }
 
 /** A custom sender may sign the URL. */
@@ -501,7 +507,7 @@ function isUsed(field: Field, values: SavedFields): boolean {
 /** Whether a custom scheme needs the URL. */
 function usesSignedUrl({ scheme, senderSettings }: SavedFields): boolean {
   const parsed = parseScheme(scheme);
-  return text(senderSettings.publicUrl) !== "" || ("rule" in parsed && parsed.rule === "publicUrl");
+  return textOf(senderSettings.publicUrl) !== "" || ("rule" in parsed && parsed.rule === "publicUrl");
 }
 
 const checkedFields = Object.keys(checks) as readonly Field[];
@@ -518,7 +524,7 @@ export function findTokenPlace({ values, broken }: FormState): Pick<TokenAccess,
 /** The header field that has the secret itself, where the user chooses it; nothing for other senders. */
 export function findSecretHeader({ verificationMethod, sender, senderSettings }: SavedFields): string | undefined {
   if (verificationMethod !== "signature" || sender !== "shared-secret") return undefined;
-  return text(senderSettings.signatureHeader) || senders[sender].scheme.sig.headers[0];
+  return textOf(senderSettings.signatureHeader) || senders[sender].scheme.sig.headers[0];
 }
 
 // Messages under the fields.
@@ -534,12 +540,12 @@ export function showElement(element: JQuery, isShown: boolean): void {
   element.css("display", isShown ? "" : "none");
 }
 
-export function showMessages({ node, values, broken }: FormState, before: FormState | undefined): void {
+export function showMessages({ values, broken }: FormState, before: FormState | undefined): void {
   for (const field of checkedFields) {
     const rule = broken.get(field);
     if (!rule && before && !before.broken.has(field)) continue;
     input(field).attr("aria-invalid", String(rule !== undefined));
-    const message = rule && describeBreach(node, rule, values);
+    const message = rule && describeBreach(rule, values);
     updateText($(`#webhook-trigger-message-${field}`), message ?? "");
   }
 }

@@ -4,10 +4,11 @@ import { joinQueries, mask, present, type Presentation, testBody, testQuery } fr
 import type { Scheme } from "../../../src/auth/senders/sender";
 import { credentialNames, type SavedFields } from "../../../src/config/fields";
 import { isPattern, normalisePath, parseBaseUrl } from "../../../src/config/paths";
-import { isEnvironmentValue, text } from "../../../src/config/values";
+import { isEnvironmentValue, text as textOf } from "../../../src/config/values";
 import { getPatternKey } from "../../../src/request/path-patterns";
 import { findJwtPreset } from "../../../src/auth/senders/table";
-import { docsUrl, type Editor, type EditorNode } from "../node-red";
+import { text } from "../deliveries/texts";
+import { docsUrl, type EditorNode, RED } from "../node-red";
 import { listUrlOptions, quote } from "../shell";
 import type { PresentedCaller } from "./callers";
 import { credentialToGive, isShown } from "./credentials";
@@ -25,8 +26,6 @@ import {
 } from "./form-state";
 import { CopyButton, DocsLink, draw, Note, SmallButton } from "./parts";
 
-declare const RED: Editor;
-
 /** Nothing when the node cannot be reached, or an environment variable has the path. */
 export function composeUrl({ values: { relativePath: path }, broken }: FormState): string | undefined {
   const { node: root } = roots();
@@ -38,7 +37,7 @@ export function composeUrl({ values: { relativePath: path }, broken }: FormState
 /** The URL for the sender: the entered one, where the signature covers it. */
 function composeSenderUrl(state: FormState): string | undefined {
   const { values, used, broken } = state;
-  const entered = text(values.senderSettings.publicUrl);
+  const entered = textOf(values.senderSettings.publicUrl);
   const url = composeUrl(state);
   if (url === undefined || entered === "" || !used.has("publicUrl")) return url;
   return isEnvironmentValue(entered) || broken.has("publicUrl") ? url : entered;
@@ -51,10 +50,10 @@ const local =
   /^(?:10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|169\.254\.[\d.]+|\[f[cd].*\]|.+\.local)$/;
 
 /** Says who cannot reach an address; empty where that is unknown. */
-function describeReach(node: WebhookNode, url: string): string {
+function describeReach(url: string): string {
   const { hostname: host } = new URL(url);
-  if (loopback.test(host)) return node._("url.computer", { host });
-  return local.test(host) ? node._("url.network", { host }) : "";
+  if (loopback.test(host)) return text("url.computer", { host });
+  return local.test(host) ? text("url.network", { host }) : "";
 }
 
 // The box *Give this to the sender*.
@@ -91,32 +90,28 @@ function HandoverBox(state: FormState) {
   return (
     <>
       {items.map((item) => {
-        const [id, name, value] = [`given-${item}`, node._(`handover.${item}`), shown[item]];
+        const [id, name, value] = [`given-${item}`, text(`handover.${item}`), shown[item]];
         if (value === undefined) return null;
         return (
           <div class="webhook-trigger-given" key={item}>
             <span>{name}</span> <code id={`webhook-trigger-${id}`}>{value}</code>{" "}
-            <CopyButton id={`${id}-copy`} {...{ node, name }} text={copied[item] ?? ""} />
+            <CopyButton id={`${id}-copy`} name={name} copied={copied[item] ?? ""} />
           </div>
         );
       })}
       <div role="status">
         <Note id="note-yours" icon="info-circle" text={describeMissing(state, Object.values(copied))} />
-        <Note
-          id="note-path"
-          icon="info-circle"
-          text={broken.has("relativePath") ? node._("handover.correctPath") : ""}
-        />
+        <Note id="note-path" icon="info-circle" text={broken.has("relativePath") ? text("handover.correctPath") : ""} />
         <Note id="note-seen" text={describeNew(state)} />
         <Note id="note-guarded" text={describeGuard(state)} />
-        <Note id="note-closed" text={roots().node === false ? node._("url.closed") : ""} />
+        <Note id="note-closed" text={roots().node === false ? text("url.closed") : ""} />
         <Note id="note-taken" text={rival ? describeRival(node, rival) : ""}>
           <SmallButton onClick={() => rival && RED.view.reveal(rival.id)}>
-            {rival && node._("url.reveal", { name: nameRival(node, rival) })}
+            {rival && text("url.reveal", { name: nameRival(node, rival) })}
           </SmallButton>
         </Note>
-        <Note id="note-reach" icon="info-circle" text={url === undefined ? "" : describeReach(node, url)}>
-          <DocsLink href={docsUrl("reaching-node-red.md")}>{node._("url.reaching")}</DocsLink>
+        <Note id="note-reach" icon="info-circle" text={url === undefined ? "" : describeReach(url)}>
+          <DocsLink href={docsUrl("reaching-node-red.md")}>{text("url.reaching")}</DocsLink>
         </Note>
       </div>
     </>
@@ -124,9 +119,9 @@ function HandoverBox(state: FormState) {
 }
 
 /** What GET means for the message, and for a token in the URL. */
-function MethodsHint({ node, values: { methods, verificationMethod } }: FormState) {
+function MethodsHint({ values: { methods, verificationMethod } }: FormState) {
   if (!methods.includes("GET") || verificationMethod === "signature") return null;
-  if (verificationMethod === "query") return <>{node._("methods.tokenInUrl")}</>;
+  if (verificationMethod === "query") return <>{text("methods.tokenInUrl")}</>;
   // What calls a URL can often do nothing else.
   const putInUrl = () => {
     input("verificationMethod").val("query").trigger("change");
@@ -135,58 +130,58 @@ function MethodsHint({ node, values: { methods, verificationMethod } }: FormStat
   };
   return (
     <>
-      {node._("methods.get")}{" "}
-      {verificationMethod === "header" && <SmallButton onClick={putInUrl}>{node._("methods.putInUrl")}</SmallButton>}
+      {text("methods.get")}{" "}
+      {verificationMethod === "header" && <SmallButton onClick={putInUrl}>{text("methods.putInUrl")}</SmallButton>}
     </>
   );
 }
 
 /** Says that `httpNodeAuth` checks the header field of the credential first; empty where it does not. */
-function describeGuard({ node, used, values: { verificationMethod, sender, headerParameter } }: FormState): string {
+function describeGuard({ used, values: { verificationMethod, sender, headerParameter } }: FormState): string {
   if (!RED.settings.webhookTriggerHasNodeAuth) return "";
-  if (used.has("password")) return node._("basic.guarded");
+  if (used.has("password")) return text("basic.guarded");
   const preset = verificationMethod === "jwt" ? findJwtPreset(sender)?.headerParameter : undefined;
   const name = preset ?? (used.has("headerParameter") ? headerParameter : "");
-  return /^authorization$/i.test(name) ? node._("jwt.guarded") : "";
+  return /^authorization$/i.test(name) ? text("jwt.guarded") : "";
 }
 
 /** The credential, or the placeholder for one that the form does not know. */
 function getCredential(state: FormState, name: GivenCredential): string {
-  return credentialToGive(state, name) ?? state.node._(`testRequest.${placeholders[name]}`);
+  return credentialToGive(state, name) ?? text(`testRequest.${placeholders[name]}`);
 }
 
 /** Says what to do about what texts do not have: the path, parameters and credentials that the form does not know. */
 function describeMissing(state: FormState, texts: readonly string[]): string {
-  const { node, values, credentials, used } = state;
-  if (isEnvironmentValue(values.relativePath)) return node._("handover.pathFromEnvironment");
-  const said = isPattern(values.relativePath) ? [node._("handover.parameters")] : [];
+  const { values, credentials, used } = state;
+  if (isEnvironmentValue(values.relativePath)) return text("handover.pathFromEnvironment");
+  const said = isPattern(values.relativePath) ? [text("handover.parameters")] : [];
   for (const name of Object.keys(placeholders) as GivenCredential[]) {
-    const placeholder = node._(`testRequest.${placeholders[name]}`);
+    const placeholder = text(`testRequest.${placeholders[name]}`);
     const isMissing = used.has(name) && credentialToGive(state, name) === undefined;
     if (!isMissing || !texts.some((each) => each.includes(placeholder))) continue;
-    const [variable, button] = [credentials[name], node._(`make.${name}`)];
+    const [variable, button] = [credentials[name], text(`make.${name}`)];
     const unsaved = isEnvironmentValue(variable) ? "fromEnvironment" : "missing";
     const known = variable === keptPassword ? "replace" : unsaved;
     const own = used.has("callers") && credentials.callers !== "" ? "own" : known;
     const ofCallers = name === "password" ? "users" : "callers";
     const key = hasOnlyCallers(values, credentials) ? ofCallers : own;
-    const text = node._(`handover.${key}`, { placeholder, variable, button });
-    if (!said.includes(text)) said.push(text);
+    const missing = text(`handover.${key}`, { placeholder, variable, button });
+    if (!said.includes(missing)) said.push(missing);
   }
   return said.join(" ");
 }
 
 /** Credentials that cannot be shown after the deploy. */
 function describeNew(state: FormState): string {
-  const { node, values, used } = state;
+  const { values, used } = state;
   const first = credentialNames.find((name) => {
     // A secret that the sender shows can be copied there again.
     const isOurs = name === "secret" ? isSecretChosen(values) : !["secondSecret", "user", "callers"].includes(name);
     return isOurs && used.has(name) && credentialToGive(state, name) !== undefined;
   });
   if (first === undefined) return "";
-  if (first === "password" || first === "secondPassword") return node._("handover.passwordSeen");
-  return node._(first === "secret" ? "handover.secretSeen" : "handover.tokenSeen");
+  if (first === "password" || first === "secondPassword") return text("handover.passwordSeen");
+  return text(first === "secret" ? "handover.secretSeen" : "handover.tokenSeen");
 }
 
 export function presentCaller(state: FormState, name: string, token: string): PresentedCaller {
@@ -199,8 +194,8 @@ export function presentCaller(state: FormState, name: string, token: string): Pr
 }
 
 /** Of its bytes in UTF-8 (RFC 7617 §2.1). */
-function encodeBase64(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+function encodeBase64(given: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(given)));
 }
 
 function isSecretChosen({ sender }: Pick<SavedFields, "sender">): boolean {
@@ -256,13 +251,13 @@ function sendsTokenItself(sender: string, field: string): boolean {
 // Another node with the same path.
 
 function describeRival(node: WebhookNode, rival: EditorNode): string {
-  const name = node._("url.rival", { name: nameRival(node, rival), flow: getFlowName(rival) });
-  const method = text(rival.method).toUpperCase();
-  return node._(rival.type === node.type ? "url.takenByWebhook" : "url.takenByHttpIn", { name, method });
+  const name = text("url.rival", { name: nameRival(node, rival), flow: getFlowName(rival) });
+  const method = textOf(rival.method).toUpperCase();
+  return text(rival.type === node.type ? "url.takenByWebhook" : "url.takenByHttpIn", { name, method });
 }
 
 function nameRival(node: WebhookNode, { name, type }: EditorNode): string {
-  return name || (type === node.type ? node._("paletteLabel") : type);
+  return name || (type === node.type ? text("paletteLabel") : type);
 }
 
 export function getFlowName({ z }: EditorNode): string {
@@ -294,19 +289,19 @@ export function showCommand(state: FormState): void {
 }
 
 function Command(state: FormState) {
-  const { node, values } = state;
+  const { values } = state;
   const command = composeOwnCommand(state);
   if (command === undefined) {
     const none = isSigned(values) ? "testRequest.commandSigned" : "testRequest.commandUnknown";
     return (
       <div class="webhook-trigger-hint" id="webhook-trigger-command-none">
-        {node._(none)}
+        {text(none)}
       </div>
     );
   }
   return (
     <div class="webhook-trigger-command">
-      <div id="webhook-trigger-command-hint">{node._("testRequest.command")}</div>
+      <div id="webhook-trigger-command-hint">{text("testRequest.command")}</div>
       <div class="webhook-trigger-copyable">
         <pre
           class="webhook-trigger-code"
@@ -320,7 +315,7 @@ function Command(state: FormState) {
         >
           {command}
         </pre>
-        <CopyButton id="command-copy" name={node._("section.terminal")} node={node} text={command} />
+        <CopyButton id="command-copy" name={text("section.terminal")} copied={command} />
       </div>
       <div class="webhook-trigger-hint" id="webhook-trigger-command-token">
         {describeMissing(state, [command])}
@@ -330,9 +325,9 @@ function Command(state: FormState) {
 }
 
 export function describeCommand(state: FormState): string {
-  const { node, values } = state;
-  if (composeOwnCommand(state) !== undefined) return node._("section.line");
-  return node._(isSigned(values) ? "section.noLine" : "section.lineUnknown");
+  const { values } = state;
+  if (composeOwnCommand(state) !== undefined) return text("section.line");
+  return text(isSigned(values) ? "section.noLine" : "section.lineUnknown");
 }
 
 /** Whether each request needs a signature or a signed token. */
@@ -341,7 +336,7 @@ function isSigned({ verificationMethod, sender }: SavedFields): boolean {
 }
 
 function composeOwnCommand(state: FormState): string | undefined {
-  const user = state.credentials.user || state.node._("label.name");
+  const user = state.credentials.user || text("label.name");
   return composeCommand(state, user, (name) => getCredential(state, name));
 }
 

@@ -3,9 +3,8 @@
 import { type ComponentChild, type ComponentChildren, render } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { loadViews, type Views } from "../deliveries/tab";
-import type { Editor, EditorNode } from "../node-red";
-
-declare const RED: Editor;
+import { text } from "../deliveries/texts";
+import { RED } from "../node-red";
 
 /** Draws a part into its place in the form. */
 export function draw(place: string, part: ComponentChild): void {
@@ -89,15 +88,14 @@ export function IconButton({ id, icon, label, isSmall = false, isDisabled = fals
 
 interface CopyButtonProps {
   readonly id: string;
-  readonly node: EditorNode;
   /** Of what is copied. */
   readonly name: string;
-  readonly text: string;
+  readonly copied: string;
 }
 
-export function CopyButton({ id, node, name, text }: CopyButtonProps) {
-  const copy = (button: JQuery) => RED.clipboard.copyText(text, button, node._("copied"));
-  return <IconButton {...{ id }} icon="copy" label={node._("copy", { name })} isSmall onClick={copy} />;
+export function CopyButton({ id, name, copied }: CopyButtonProps) {
+  const copy = (button: JQuery) => RED.clipboard.copyText(copied, button, text("copied"));
+  return <IconButton {...{ id }} icon="copy" label={text("copy", { name })} isSmall onClick={copy} />;
 }
 
 /** Where to read on, beside the form. */

@@ -10,7 +10,8 @@ import { boxFields, defaults, rules, type SavedFields } from "../../../src/confi
 import { isEnvironmentValue, isTrue, tryParseJson } from "../../../src/config/values";
 import { backoffAfter } from "../../../src/config/parse";
 import { host } from "../deliveries/host";
-import { docsUrl, type Editor, formatDuration, updateText } from "../node-red";
+import { text } from "../deliveries/texts";
+import { docsUrl, formatDuration, RED, updateText } from "../node-red";
 import {
   findRow,
   findSender,
@@ -25,8 +26,6 @@ import {
 import { describeFilter, showFilter } from "./filter";
 import { describeCommand, presentCaller } from "./handover";
 import { DocsLink, draw, Note, SmallButton, useOpenSection, useViews } from "./parts";
-
-declare const RED: Editor;
 
 interface Section {
   /** What is in it, for its heading. */
@@ -71,10 +70,10 @@ export function showSections(state: FormState, before: FormState | undefined): v
     draw(
       `heading-${name}`,
       <>
-        <span>{state.node._(`section.${name}`)}</span>{" "}
+        <span>{text(`section.${name}`)}</span>{" "}
         <span id={`webhook-trigger-state-${name}`} class={isBroken ? "webhook-trigger-broken" : ""}>
           {isBroken && <i class="fa fa-exclamation-triangle" aria-hidden="true" />}
-          {isBroken ? state.node._("section.broken") : describe(state).join(" · ")}
+          {isBroken ? text("section.broken") : describe(state).join(" · ")}
         </span>
       </>,
     );
@@ -114,17 +113,17 @@ function Callers(state: FormState) {
   return (
     <>
       <div ref={place} />
-      <Note id="callers-trouble" text={views === null ? node._("testRequest.failed") : ""} />
+      <Note id="callers-trouble" text={views === null ? text("testRequest.failed") : ""} />
     </>
   );
 }
 
-function describeCallers({ node, used, credentials: { callers } }: FormState): readonly string[] {
-  if (!used.has("callers")) return [node._("callers.notUsed")];
+function describeCallers({ used, credentials: { callers } }: FormState): readonly string[] {
+  if (!used.has("callers")) return [text("callers.notUsed")];
   if (isEnvironmentValue(callers)) return [callers];
   const parsed = parseCallers(callers);
   const isNone = typeof parsed === "string" || parsed.length === 0;
-  return [isNone ? node._("callers.none") : String(parsed.length)];
+  return [isNone ? text("callers.none") : String(parsed.length)];
 }
 
 // The section *Rotation*.
@@ -137,9 +136,9 @@ function showRotation({ used }: FormState): void {
   showElement($("#webhook-trigger-section-rotation"), isPossible);
 }
 
-function describeRotation({ node, credentials, used }: FormState): readonly string[] {
+function describeRotation({ credentials, used }: FormState): readonly string[] {
   const hasSecond = secondCredentials.some((name) => used.has(name) && credentials[name] !== "");
-  return [node._(hasSecond ? "section.twoCredentials" : "section.oneCredential")];
+  return [text(hasSecond ? "section.twoCredentials" : "section.oneCredential")];
 }
 
 // The section *Message*.
@@ -160,10 +159,10 @@ function showMessage(state: FormState): void {
 }
 
 /** Says where the sender has the event; empty where it has none. */
-function describeTopic({ node, sender }: FormState): string {
+function describeTopic({ sender }: FormState): string {
   const [, from, place = ""] = /^(header|json):(.+)$/.exec(sender?.events?.[0] ?? "") ?? [];
   if (from === undefined) return "";
-  return node._(from === "header" ? "message.topicInHeader" : "message.topicInJson", { place });
+  return text(from === "header" ? "message.topicInHeader" : "message.topicInJson", { place });
 }
 
 /** Whether the payload of a request by the first method is its query. */
@@ -174,12 +173,11 @@ function isPayloadQuery({ values: { methods, verificationMethod }, sender }: For
 }
 
 function describeMessage(state: FormState): readonly string[] {
-  const { node } = state;
   const { returnQueryParams: query, rawBody: raw } = state.values;
   const ofRequest = isPayloadQuery(state) ? "section.payloadQuery" : "section.body";
-  const payload = node._(isTrue(query) ? "section.bodyAndQuery" : ofRequest);
+  const payload = text(isTrue(query) ? "section.bodyAndQuery" : ofRequest);
   const parts = [isEnvironmentValue(query) ? String(query) : payload];
-  if (isTrue(raw)) parts.push(node._("section.rawBody"));
+  if (isTrue(raw)) parts.push(text("section.rawBody"));
   else if (isEnvironmentValue(raw)) parts.push(String(raw));
   return parts;
 }
@@ -190,16 +188,16 @@ function describeMessage(state: FormState): readonly string[] {
 const jsonType = /^application\/json\b|^[^;]*\+json[\t ]*(?:;|$)/i;
 
 /** Shows what the flow must do, and whether the body fits its type. */
-function showReply({ node, values: { reply, replyBody: body, replyType } }: FormState): void {
-  updateText($("#webhook-trigger-hint-reply"), reply === "flow" ? node._("hint.replyByFlow") : "");
+function showReply({ values: { reply, replyBody: body, replyType } }: FormState): void {
+  updateText($("#webhook-trigger-hint-reply"), reply === "flow" ? text("hint.replyByFlow") : "");
   const needsJson = jsonType.test(replyType) && body !== "" && !isEnvironmentValue(body);
   const isBroken = needsJson && tryParseJson(body) === undefined;
-  draw("notes-reply", <Note id="note-json" icon="info-circle" text={isBroken ? node._("reply.noJson") : ""} />);
+  draw("notes-reply", <Note id="note-json" icon="info-circle" text={isBroken ? text("reply.noJson") : ""} />);
 }
 
-function describeReply({ node, values: { reply, replyTimeout, replyStatus } }: FormState): readonly string[] {
-  if (reply === "flow") return [node._("section.byFlow", { seconds: String(replyTimeout) })];
-  return [reply === "now" ? node._("section.atOnce", { status: String(replyStatus) }) : reply];
+function describeReply({ values: { reply, replyTimeout, replyStatus } }: FormState): readonly string[] {
+  if (reply === "flow") return [text("section.byFlow", { seconds: String(replyTimeout) })];
+  return [reply === "now" ? text("section.atOnce", { status: String(replyStatus) }) : reply];
 }
 
 // The section *Duplicates*.
@@ -220,57 +218,57 @@ function prepareDuplicates(node: WebhookNode): void {
 
 /** Offers keys, and suggests the sender's id. */
 function showDuplicates(state: FormState): void {
-  const { node, values } = state;
+  const { values } = state;
   const kind = getKeyKind(values);
   const kinds: KeyKind[] = [hasId(values) ? "id" : "none", "header", "json", "query", "body"];
   if (kind === "written") kinds.push(kind);
   const choice = $("#webhook-trigger-duplicateKeyOf");
   // The list may be open.
   if (choice.data("kinds") !== kinds.join()) {
-    choice.empty().append(kinds.map((each) => new Option(node._(`duplicateKey.${each}`), each)));
+    choice.empty().append(kinds.map((each) => new Option(text(`duplicateKey.${each}`), each)));
     choice.data("kinds", kinds.join());
   }
   showElement(choice.val(kind).closest(".form-row"), ignoresDuplicates(values));
   const hint = hasId(values) ? "hint.duplicateKey" : "hint.duplicateKeyWithoutId";
-  updateText($("#webhook-trigger-hint-duplicateKey"), node._(hint));
+  updateText($("#webhook-trigger-hint-duplicateKey"), text(hint));
   draw("notes-duplicates", <DuplicateNotes {...state} />);
 }
 
-function DuplicateNotes({ node, values, report: { withoutKey = 0 } }: FormState) {
+function DuplicateNotes({ values, report: { withoutKey = 0 } }: FormState) {
   const isIgnoring = ignoresDuplicates(values);
   const name = findRepeatingSender(values);
   // The button disappears, so the focus moves.
   const ignore = () => input("ignoreDuplicates").prop("checked", true).trigger("change").trigger("focus");
   return (
     <>
-      <Note id="note-duplicates" icon="lightbulb-o" text={name && node._("duplicates.suggested", { name })}>
+      <Note id="note-duplicates" icon="lightbulb-o" text={name && text("duplicates.suggested", { name })}>
         <SmallButton id="ignore-duplicates" onClick={ignore}>
-          {node._("label.ignoreDuplicates")}
+          {text("label.ignoreDuplicates")}
         </SmallButton>
       </Note>
-      <Note id="note-no-id" text={isIgnoring && getKeyKind(values) === "none" ? node._("duplicates.noId") : ""} />
+      <Note id="note-no-id" text={isIgnoring && getKeyKind(values) === "none" ? text("duplicates.noId") : ""} />
       <Note
         id="note-without-key"
-        text={isIgnoring && withoutKey > 0 ? node._("duplicates.withoutKey", { count: withoutKey }) : ""}
+        text={isIgnoring && withoutKey > 0 ? text("duplicates.withoutKey", { count: withoutKey }) : ""}
       />
     </>
   );
 }
 
-function describeDuplicates({ node, values }: FormState): readonly string[] {
+function describeDuplicates({ values }: FormState): readonly string[] {
   const { ignoreDuplicates: value, duplicateKey: key, duplicateWindow } = values;
   if (isEnvironmentValue(value)) return [String(value)];
   if (!ignoresDuplicates(values)) {
     const name = findRepeatingSender(values);
     return [
-      node._("section.duplicatesUnchecked"),
-      ...(name === "" ? [] : [node._("section.duplicatesSuggested", { name })]),
+      text("section.duplicatesUnchecked"),
+      ...(name === "" ? [] : [text("section.duplicatesSuggested", { name })]),
     ];
   }
   const kind = getKeyKind(values);
-  if (kind === "none") return [node._("section.duplicatesUnknown")];
-  const by = kind === "id" ? node._("section.byId") : kind === "body" ? node._("section.byBody") : key;
-  return [node._("section.duplicatesKnown", { hours: String(duplicateWindow), key: by })];
+  if (kind === "none") return [text("section.duplicatesUnknown")];
+  const by = kind === "id" ? text("section.byId") : kind === "body" ? text("section.byBody") : key;
+  return [text("section.duplicatesKnown", { hours: String(duplicateWindow), key: by })];
 }
 
 function ignoresDuplicates({ ignoreDuplicates: value }: SavedFields): boolean {
@@ -313,14 +311,13 @@ function isForgeable({ values, report }: FormState): boolean {
 }
 
 function LimitNotes(state: FormState) {
-  const { node } = state;
-  const link = <DocsLink href={docsUrl("replies.md#behind-a-proxy")}>{node._("limits.proxy")}</DocsLink>;
+  const link = <DocsLink href={docsUrl("replies.md#behind-a-proxy")}>{text("limits.proxy")}</DocsLink>;
   return (
     <>
-      <Note id="note-loopback" text={isOnlyLocal(state) ? node._("limits.loopback") : ""}>
+      <Note id="note-loopback" text={isOnlyLocal(state) ? text("limits.loopback") : ""}>
         {link}
       </Note>
-      <Note id="note-forgeable" text={isForgeable(state) ? node._("limits.trustsEveryProxy") : ""}>
+      <Note id="note-forgeable" text={isForgeable(state) ? text("limits.trustsEveryProxy") : ""}>
         {link}
       </Note>
     </>
@@ -338,48 +335,47 @@ function showLimits(state: FormState): void {
 }
 
 function describeLimits(state: FormState): readonly string[] {
-  const { node } = state;
   const { methods, allowFrom, rateLimit: rate, alertWhenSilent: hours } = state.values;
   const parts = [
     [methods].flat().join(", "),
-    describeAddresses(node, allowFrom),
-    Number(rate) === 0 ? node._("section.noRate") : node._("section.rate", { rate: String(rate) }),
+    describeAddresses(allowFrom),
+    Number(rate) === 0 ? text("section.noRate") : text("section.rate", { rate: String(rate) }),
   ];
-  if (Number(hours) !== 0) parts.push(node._("section.expected", { hours: String(hours) }));
-  if (isOnlyLocal(state)) parts.push(node._("section.onlyLocal"));
-  if (isForgeable(state)) parts.push(node._("section.forgeable"));
+  if (Number(hours) !== 0) parts.push(text("section.expected", { hours: String(hours) }));
+  if (isOnlyLocal(state)) parts.push(text("section.onlyLocal"));
+  if (isForgeable(state)) parts.push(text("section.forgeable"));
   return parts;
 }
 
-function describeAddresses(node: WebhookNode, list: string): string {
+function describeAddresses(list: string): string {
   if (isEnvironmentValue(list)) return list;
   const { length } = parseBlocks(list) ?? [];
-  if (length === 0) return node._("section.anyAddress");
-  return length === 1 ? list.replace(/[\s,]/g, "") : node._("section.addresses", { count: String(length) });
+  if (length === 0) return text("section.anyAddress");
+  return length === 1 ? list.replace(/[\s,]/g, "") : text("section.addresses", { count: String(length) });
 }
 
 // The section *Guaranteed delivery*.
 
 function showGuaranteed(state: FormState): void {
-  const { node, values, used } = state;
+  const { values, used } = state;
   draw("guaranteed", <Promises {...state} />);
   const seconds = isTrue(values.guaranteed) ? sumBackoffs(values) : 0;
-  const span = seconds > 0 ? node._("guaranteed.span", { time: formatDuration(seconds) }) : "";
+  const span = seconds > 0 ? text("guaranteed.span", { time: formatDuration(seconds) }) : "";
   updateText($("#webhook-trigger-guaranteed-span"), span);
   showElement($("#webhook-trigger-section-guaranteed .webhook-trigger-group"), used.has("attempts"));
 }
 
 /** What guaranteed delivery promises, and asks of the flow; or what it needs where nothing can be stored. */
-function Promises({ node, values }: FormState) {
-  if (storeKind() === "none") return <Note id="note-no-store" text={node._("guaranteed.missing")} />;
+function Promises({ values }: FormState) {
+  if (storeKind() === "none") return <Note id="note-no-store" text={text("guaranteed.missing")} />;
   return (
     <>
       <ul class="webhook-trigger-points">
-        <li>{node._("guaranteed.again")}</li>
-        <li>{node._("guaranteed.status")}</li>
-        {values.reply === "flow" && <li>{node._("guaranteed.byFlow")}</li>}
+        <li>{text("guaranteed.again")}</li>
+        <li>{text("guaranteed.status")}</li>
+        {values.reply === "flow" && <li>{text("guaranteed.byFlow")}</li>}
       </ul>
-      <DocsLink href={docsUrl("guaranteed-delivery.md")}>{node._("guaranteed.docs")}</DocsLink>
+      <DocsLink href={docsUrl("guaranteed-delivery.md")}>{text("guaranteed.docs")}</DocsLink>
     </>
   );
 }
@@ -396,14 +392,14 @@ function sumBackoffs(values: SavedFields): number {
   return ms / 1000;
 }
 
-function describeGuaranteed({ node, values }: FormState): readonly string[] {
+function describeGuaranteed({ values }: FormState): readonly string[] {
   const { guaranteed, concurrency: count, ratePerMinute: rate, breaker: failures } = values;
   if (isEnvironmentValue(guaranteed)) return [String(guaranteed)];
-  if (!isTrue(guaranteed)) return [node._("section.guaranteedOff")];
-  const parts = [node._(storeKind() === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile")];
-  if (Number(count) !== 0) parts.push(node._("section.concurrency", { count: String(count) }));
-  if (Number(rate) !== 0) parts.push(node._("section.rate", { rate: String(rate) }));
+  if (!isTrue(guaranteed)) return [text("section.guaranteedOff")];
+  const parts = [text(storeKind() === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile")];
+  if (Number(count) !== 0) parts.push(text("section.concurrency", { count: String(count) }));
+  if (Number(rate) !== 0) parts.push(text("section.rate", { rate: String(rate) }));
   if (Number(failures) !== 0)
-    parts.push(node._("section.breaker", { count: Number(failures), failures: String(failures) }));
+    parts.push(text("section.breaker", { count: Number(failures), failures: String(failures) }));
   return parts;
 }

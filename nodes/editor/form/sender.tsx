@@ -3,7 +3,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Sender, usesCertificate } from "../../../src/auth/senders/sender";
 import { defaults, hashes, type SavedFields, settingNames, withDefaults } from "../../../src/config/fields";
-import { isEnvironmentValue, text } from "../../../src/config/values";
+import { isEnvironmentValue, text as textOf } from "../../../src/config/values";
 import {
   findJwtPreset,
   fullName,
@@ -16,6 +16,7 @@ import {
   senders,
   shortName,
 } from "../../../src/auth/senders/table";
+import { text } from "../deliveries/texts";
 import { updateText } from "../node-red";
 import { enterMissing, removeGenerated } from "./credentials";
 import {
@@ -112,23 +113,22 @@ function pickReplaced(chosen: string, values: Required<Preset>): Preset {
 const searchId = "webhook-trigger-search";
 
 /** Shows the chosen sender, and finds others by their names: a combobox with its list (WAI-ARIA Authoring Practices). */
-function SenderPicker({ node, values, broken }: FormState) {
+function SenderPicker({ values, broken }: FormState) {
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState<string>();
   const [active, setActive] = useState(0);
   const option = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => option.current?.scrollIntoView({ block: "nearest" }), [isOpen, active]);
 
-  const groups = isOpen ? findSenders(node, typed) : [];
+  const groups = isOpen ? findSenders(typed) : [];
   const found = groups.flatMap(({ ids }) => ids);
   const open = () => {
     setOpen(true);
+    const all = findSenders().flatMap(({ ids }) => ids);
     setActive(
       Math.max(
         0,
-        findSenders(node)
-          .flatMap(({ ids }) => ids)
-          .findIndex((id) => id === values.sender),
+        all.findIndex((id) => id === values.sender),
       ),
     );
   };
@@ -164,7 +164,7 @@ function SenderPicker({ node, values, broken }: FormState) {
         data-value={id}
         onClick={() => choose(id)}
       >
-        {nameSender(node, id)}
+        {nameSender(id)}
       </div>
     );
   };
@@ -182,8 +182,8 @@ function SenderPicker({ node, values, broken }: FormState) {
         aria-activedescendant={found.length > 0 ? `webhook-trigger-sender-${found[active]}` : undefined}
         aria-invalid={broken.has("sender")}
         aria-describedby="webhook-trigger-message-sender webhook-trigger-found webhook-trigger-hint-sender"
-        placeholder={node._("sender.search")}
-        value={typed ?? nameSender(node, values.sender)}
+        placeholder={text("sender.search")}
+        value={typed ?? nameSender(values.sender)}
         onFocus={({ currentTarget }) => currentTarget.select()}
         onClick={({ currentTarget }) => {
           if (isOpen) return;
@@ -207,7 +207,7 @@ function SenderPicker({ node, values, broken }: FormState) {
           id="webhook-trigger-senders"
           class="webhook-trigger-senders"
           role="listbox"
-          aria-label={node._("label.sender")}
+          aria-label={text("label.sender")}
           onMouseDown={(event) => event.preventDefault()}
         >
           {groups.map(({ label, ids }) =>
@@ -223,34 +223,34 @@ function SenderPicker({ node, values, broken }: FormState) {
         </div>
       )}
       <div class="webhook-trigger-hint" id="webhook-trigger-found" role="status">
-        {typed !== undefined && node._("sender.found", { count: String(found.length) })}
+        {typed !== undefined && text("sender.found", { count: String(found.length) })}
       </div>
     </div>
   );
 }
 
 /** The senders that have a text in one of their names. */
-function findSenders(node: WebhookNode, search = "") {
+function findSenders(search = "") {
   const isFound = (name: string) => name.toLowerCase().includes(search.trim().toLowerCase());
   const groups: { readonly label?: string; readonly ids: readonly (KnownId | "")[] }[] = [
     { ids: [""] },
-    { label: node._("sender.wellKnown"), ids: wellKnown },
-    { label: node._("sender.others"), ids: otherIds },
+    { label: text("sender.wellKnown"), ids: wellKnown },
+    { label: text("sender.others"), ids: otherIds },
     { ids: ["custom"] },
   ];
   return groups
     .map(({ ids, ...group }) => ({
       ...group,
-      ids: ids.filter((id) => [nameSender(node, id), ...listAliases(id)].some(isFound)),
+      ids: ids.filter((id) => [nameSender(id), ...listAliases(id)].some(isFound)),
     }))
     .filter(({ ids }) => ids.length > 0);
 }
 
 /** An unknown sender, or an environment variable, stays as it is. */
-export function nameSender(node: WebhookNode, id: string): string {
+export function nameSender(id: string): string {
   const described: Partial<Record<string, string>> = { "": "any", "shared-secret": "sharedSecret", custom: "custom" };
   const key = described[id];
-  if (key !== undefined) return node._(`sender.${key}`);
+  if (key !== undefined) return text(`sender.${key}`);
   return isKnownId(id) ? fullName(id) : id;
 }
 
@@ -290,7 +290,7 @@ export function showSender(state: FormState): void {
  * Where in its own pages a sender without a signature is given the values, and the documentation of one that has neither
  * a token nor a secret: those have it below them.
  */
-function Where({ node, values, sender }: FormState) {
+function Where({ values, sender }: FormState) {
   const recipe = findRecipe(values.sender);
   const name = shortName(values.sender);
   const hasOwnKey = findJwtPreset(values.sender)?.keySource === "jwks" || (sender && usesCertificate(sender.scheme));
@@ -298,8 +298,8 @@ function Where({ node, values, sender }: FormState) {
   if (docs === undefined) return null;
   return (
     <>
-      {recipe && node._("sender.where", { name, where: recipe.where })}{" "}
-      <DocsLink href={docs}>{node._("secret.docs", { name })}</DocsLink>
+      {recipe && text("sender.where", { name, where: recipe.where })}{" "}
+      <DocsLink href={docs}>{text("secret.docs", { name })}</DocsLink>
     </>
   );
 }
@@ -312,30 +312,27 @@ export function chooseSender(id: KnownId | ""): void {
 /** The settings are saved as one property, which Node-RED does not fill in. */
 function prepareSettings(node: WebhookNode): void {
   const { senderSettings } = withDefaults(node);
-  input("alg").append(new Option(node._("alg.preset"), ""), ...hashes.map((hash) => new Option(hash)));
+  input("alg").append(new Option(text("alg.preset"), ""), ...hashes.map((hash) => new Option(hash)));
   for (const name of settingNames) {
     const value = senderSettings[name];
     if (name === "arm") input(name).prop("checked", String(value) === "true");
-    else input(name).val(text(value));
+    else input(name).val(textOf(value));
     showUnlisted(name, value);
   }
 }
 
 /** Shows defaults as placeholders. */
-function showSettings({ node, values, credentials, used, sender }: FormState): void {
+function showSettings({ values, credentials, used, sender }: FormState): void {
   const scheme = sender?.scheme;
   const isSecret = scheme?.alg === "token";
   updateText(
     findRow("signatureHeader").find("label span"),
-    node._(isSecret ? "label.headerParameter" : "label.signatureHeader"),
+    text(isSecret ? "label.headerParameter" : "label.signatureHeader"),
   );
-  updateText(
-    $("#webhook-trigger-hint-signatureHeader"),
-    node._(isSecret ? "hint.secretHeader" : "hint.signatureHeader"),
-  );
+  updateText($("#webhook-trigger-hint-signatureHeader"), text(isSecret ? "hint.secretHeader" : "hint.signatureHeader"));
   // Nothing is signed.
   const method = values.sender === "shared-secret" ? "sender.sharedSecret" : "verificationMethod.signature";
-  updateText(input("verificationMethod").find("[value=signature]"), node._(method));
+  updateText(input("verificationMethod").find("[value=signature]"), text(method));
   input("publicUrl").attr("placeholder", knownPublicUrl(values));
   input("signatureHeader").attr("placeholder", scheme?.sig.headers[0] ?? "");
   input("timestampHeader").attr("placeholder", scheme?.ts?.source.replace(/^header:/, "") ?? "");

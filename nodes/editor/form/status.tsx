@@ -8,7 +8,7 @@ import { isNumber, isText } from "../deliveries/answer";
 import { ask } from "../deliveries/api";
 import { ApiError } from "../deliveries/host";
 import { showDeliveriesOf } from "../deliveries/tab";
-import { minuteText } from "../deliveries/texts";
+import { minuteText, text } from "../deliveries/texts";
 import { enterCredential } from "./credentials";
 import { form, type FormState, input, setReport, type WebhookNode } from "./form-state";
 import { draw, Note, SmallButton } from "./parts";
@@ -54,52 +54,48 @@ function Status({ node, values, report }: FormState) {
   };
   return (
     <>
-      <Note id="last-request" icon="history" text={describeLast(node, report)}>
+      <Note id="last-request" icon="history" text={describeLast(report)}>
         <SmallButton id="deliveries" onClick={() => showDeliveriesOf(node.id)}>
-          {node._("tab.list")}
+          {text("tab.list")}
         </SmallButton>
       </Note>
       <div role="status">
-        <Note id="refused" text={describeRefusal(node, report)} />
-        <Note id="looks-like" icon="lightbulb-o" text={name && node._("lastRequest.looksLike", { name })}>
-          <SmallButton onClick={() => like && chooseSender(like)}>{node._("lastRequest.takeOver")}</SmallButton>
+        <Note id="refused" text={describeRefusal(report)} />
+        <Note id="looks-like" icon="lightbulb-o" text={name && text("lastRequest.looksLike", { name })}>
+          <SmallButton onClick={() => like && chooseSender(like)}>{text("lastRequest.takeOver")}</SmallButton>
         </Note>
-        <Note id="brought" icon="lightbulb-o" text={report.hasSecret ? node._("lastRequest.brought") : ""}>
-          <SmallButton onClick={() => void fetch()}>{node._("lastRequest.fetch")}</SmallButton>
+        <Note id="brought" icon="lightbulb-o" text={report.hasSecret ? text("lastRequest.brought") : ""}>
+          <SmallButton onClick={() => void fetch()}>{text("lastRequest.fetch")}</SmallButton>
         </Note>
-        <Note id="fetch-failed" text={hasFailed && !report.hasSecret ? node._("lastRequest.fetchFailed") : ""} />
+        <Note id="fetch-failed" text={hasFailed && !report.hasSecret ? text("lastRequest.fetchFailed") : ""} />
       </div>
     </>
   );
 }
 
 /** Empty where the node is not deployed. */
-function describeLast(node: WebhookNode, report: Partial<NodeReport>): string {
+function describeLast(report: Partial<NodeReport>): string {
   const { accepted, refused, handshakes = 0, duplicates = 0, filtered = 0, unanswered = 0, last, credential } = report;
   if (accepted === undefined) return "";
-  if (!last) return node._("lastRequest.none");
+  if (!last) return text("lastRequest.none");
   const parts = [
-    node._(`lastRequest.${last.outcome}`, { time: minuteText(last.at) }),
-    node._("lastRequest.sum", { accepted: String(accepted), refused: String(refused) }),
+    text(`lastRequest.${last.outcome}`, { time: minuteText(last.at) }),
+    text("lastRequest.sum", { accepted: String(accepted), refused: String(refused) }),
   ];
-  if (handshakes > 0) parts.push(node._("lastRequest.handshakes", { count: handshakes }));
-  if (duplicates > 0) parts.push(node._("status.duplicates", { duplicates: String(duplicates) }));
-  if (filtered > 0) parts.push(node._("status.filtered", { filtered: String(filtered) }));
-  if (unanswered > 0) parts.push(node._("status.unanswered", { unanswered: String(unanswered) }));
-  if (credential !== undefined) parts.push(node._(`lastRequest.${credential}`));
+  if (handshakes > 0) parts.push(text("lastRequest.handshakes", { count: handshakes }));
+  if (duplicates > 0) parts.push(text("status.duplicates", { duplicates: String(duplicates) }));
+  if (filtered > 0) parts.push(text("status.filtered", { filtered: String(filtered) }));
+  if (unanswered > 0) parts.push(text("status.unanswered", { unanswered: String(unanswered) }));
+  if (credential !== undefined) parts.push(text(`lastRequest.${credential}`));
   return parts.join(" · ");
 }
 
-function describeRefusal(node: WebhookNode, { lastRefused }: Partial<NodeReport>): string {
+function describeRefusal({ lastRefused }: Partial<NodeReport>): string {
   if (!lastRefused) return "";
   const { at, problem, status, from, reasons } = lastRefused;
-  const translate = node._.bind(node);
-  const text = formatRefusal(problem, status, translate);
-  const refused = node._("lastRequest.refusedAt", {
-    time: minuteText(at),
-    refused: from === undefined ? text : `${text}: ${from}`,
-  });
-  return inARow([refused, ...formatReasons(reasons, translate)]);
+  const refusal = formatRefusal(problem, status, text);
+  const refused = from === undefined ? refusal : `${refusal}: ${from}`;
+  return inARow([text("lastRequest.refusedAt", { time: minuteText(at), refused }), ...formatReasons(reasons, text)]);
 }
 
 /** Enters the secret that the sender has sent; `false` where it is gone. */

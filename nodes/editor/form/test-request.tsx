@@ -3,20 +3,13 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { credentialNames, withDefaults } from "../../../src/config/fields";
-import {
-  formatFilterReason,
-  formatReasons,
-  formatRefusal,
-  formatSentence,
-  inARow,
-  type Translate,
-} from "../../../src/admin/summary";
+import { formatFilterReason, formatReasons, formatRefusal, formatSentence, inARow } from "../../../src/admin/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
 import { isText } from "../deliveries/answer";
 import { ask, classifyError } from "../deliveries/api";
 import { host } from "../deliveries/host";
-import { durationText, minuteText } from "../deliveries/texts";
-import type { Editor } from "../node-red";
+import { durationText, minuteText, text } from "../deliveries/texts";
+import { RED } from "../node-red";
 import { sendsSignature } from "./algorithm";
 import type { ConsoleSetup } from "./console";
 import { isCredentialChanged } from "./credentials";
@@ -25,8 +18,6 @@ import { composeUrl } from "./handover";
 import { draw, Note, SmallButton, useViews } from "./parts";
 import { hasLimit } from "./sections";
 import { type AskedByForm, findTrouble } from "./test-trouble";
-
-declare const RED: Editor;
 
 /** What came of a test request, or why none could be sent: a key in the message catalog. */
 type TestOutcome = TestResult | { readonly outcome: "failed"; readonly key: string };
@@ -63,7 +54,7 @@ function TestRequest(state: FormState) {
     setSending(false);
   };
   const inSubflow = Boolean(RED.nodes.subflow(node.z));
-  const hint = node._(inSubflow ? "testRequest.subflow" : "testRequest.hint");
+  const hint = text(inSubflow ? "testRequest.subflow" : "testRequest.hint");
   return (
     <>
       {host().mayWrite() && !inSubflow && (
@@ -78,7 +69,7 @@ function TestRequest(state: FormState) {
             hide();
           }}
         >
-          <i class={`fa fa-fw fa-angle-${isOpen ? "down" : "right"}`} aria-hidden="true" /> {node._("console.open")}
+          <i class={`fa fa-fw fa-angle-${isOpen ? "down" : "right"}`} aria-hidden="true" /> {text("console.open")}
         </button>
       )}
       {isOpen && (
@@ -109,10 +100,10 @@ function TestRequest(state: FormState) {
           aria-describedby="webhook-trigger-send-hint"
           onClick={() => void send()}
         >
-          {node._("testRequest.send")}
+          {text("testRequest.send")}
         </button>
         <span class="webhook-trigger-hint" id="webhook-trigger-send-hint">
-          {body && !isOpen ? node._("delivery.testBody", { time: minuteText(body.at) }) : hint}
+          {body && !isOpen ? text("delivery.testBody", { time: minuteText(body.at) }) : hint}
         </span>
         {body && !isOpen && (
           <SmallButton
@@ -123,13 +114,13 @@ function TestRequest(state: FormState) {
               button.current?.focus();
             }}
           >
-            {node._("delivery.usualBody")}
+            {text("delivery.usualBody")}
           </SmallButton>
         )}
       </div>
       <div role="status">
         {isSending ? (
-          <ResultLine look="" icon="spinner fa-spin" text={node._("testRequest.sending")} />
+          <ResultLine look="" icon="spinner fa-spin" said={text("testRequest.sending")} />
         ) : (
           result && <Result {...{ state, result }} />
         )}
@@ -158,29 +149,29 @@ function ConsolePlace({ state, delivery, choose }: ConsoleProps) {
   return (
     <>
       <div class="webhook-trigger-console" ref={place} />
-      <Note id="console-trouble" text={views === null ? node._("testRequest.failed") : ""} />
+      <Note id="console-trouble" text={views === null ? text("testRequest.failed") : ""} />
     </>
   );
 }
 
 function Result({ state, result }: { readonly state: FormState; readonly result: TestOutcome }) {
-  const { node, values } = state;
-  if (result.outcome === "failed") return <ResultLine look="bad" icon="times" text={node._(result.key)} />;
+  const { values } = state;
+  if (result.outcome === "failed") return <ResultLine look="bad" icon="times" said={text(result.key)} />;
   const { outcome, output, event = "", status, signed, milliseconds, reply } = result;
   const isGood = ["accepted", "stored", "answered", "handshake"].includes(outcome);
   const hasStarted = ["accepted", "answered", "unanswered"].includes(outcome);
-  const said = [describeOutcome(node, result)];
-  if (output !== undefined) said.push(node._("testRequest.output", { number: String(output), event }));
-  if (hasStarted && hasLimit(values)) said.push(node._("testRequest.unlimited"));
-  const facts = signed ? [node._(sendsSignature(values) ? "testRequest.signed" : "testRequest.presented")] : [];
-  if (milliseconds !== undefined) facts.push(node._("testRequest.took", { duration: durationText(milliseconds) }));
+  const said = [describeOutcome(result)];
+  if (output !== undefined) said.push(text("testRequest.output", { number: String(output), event }));
+  if (hasStarted && hasLimit(values)) said.push(text("testRequest.unlimited"));
+  const facts = signed ? [text(sendsSignature(values) ? "testRequest.signed" : "testRequest.presented")] : [];
+  if (milliseconds !== undefined) facts.push(text("testRequest.took", { duration: durationText(milliseconds) }));
   return (
     <>
-      <ResultLine look={isGood ? "good" : "bad"} icon={isGood ? "check" : "times"} text={inARow(said)}>
+      <ResultLine look={isGood ? "good" : "bad"} icon={isGood ? "check" : "times"} said={inARow(said)}>
         {hasStarted && (
           // It may show how far the message came.
           <SmallButton id="debug" onClick={() => RED.actions.invoke("core:show-debug-tab")}>
-            {node._("testRequest.debug")}
+            {text("testRequest.debug")}
           </SmallButton>
         )}
       </ResultLine>
@@ -192,12 +183,12 @@ function Result({ state, result }: { readonly state: FormState; readonly result:
           class="webhook-trigger-code"
           id="webhook-trigger-reply"
           tabIndex={0}
-          aria-label={node._("testRequest.reply")}
+          aria-label={text("testRequest.reply")}
         >
           {reply.body}
         </pre>
       )}
-      <Note id="changed" text={status !== undefined && isChanged(state) ? node._("testRequest.changed") : ""} />
+      <Note id="changed" text={status !== undefined && isChanged(state) ? text("testRequest.changed") : ""} />
     </>
   );
 }
@@ -205,19 +196,19 @@ function Result({ state, result }: { readonly state: FormState; readonly result:
 interface ResultLineProps {
   readonly look: "good" | "bad" | "";
   readonly icon: string;
-  readonly text: string;
+  readonly said: string;
   readonly children?: ComponentChildren;
 }
 
-function ResultLine({ look, icon, text, children }: ResultLineProps) {
+function ResultLine({ look, icon, said, children }: ResultLineProps) {
   const line = useRef<HTMLDivElement>(null);
   // It may be out of sight.
-  useLayoutEffect(() => line.current?.scrollIntoView({ block: "nearest" }), [text]);
+  useLayoutEffect(() => line.current?.scrollIntoView({ block: "nearest" }), [said]);
   return (
     <div class={`webhook-trigger-result ${look}`} ref={line}>
       <i class={`fa fa-fw fa-${icon}`} aria-hidden="true" />
       <span>
-        <span id="webhook-trigger-result">{text}</span> {children}
+        <span id="webhook-trigger-result">{said}</span> {children}
       </span>
     </div>
   );
@@ -235,24 +226,21 @@ async function sendTest(node: WebhookNode, asked: AskedByForm): Promise<TestOutc
 }
 
 /** The result as a sentence. */
-function describeOutcome(node: WebhookNode, result: TestResult): string {
+function describeOutcome(result: TestResult): string {
   const { outcome, status = 0, problem, rule, value = "", reasons = [], why } = result;
-  const translate: Translate = (key, values) => node._(key, values);
-  if (outcome === "unsignable") return inARow([node._("testRequest.unsignable"), ...formatReasons(reasons, translate)]);
+  if (outcome === "unsignable") return inARow([text("testRequest.unsignable"), ...formatReasons(reasons, text)]);
   if (problem !== undefined) {
-    const texts = [formatRefusal(problem, status, translate), translate(`fix.${problem}`)];
-    return inARow(texts.map((text) => formatSentence(text, translate)));
+    return inARow(
+      [formatRefusal(problem, status, text), text(`fix.${problem}`)].map((each) => formatSentence(each, text)),
+    );
   }
   if (outcome === "filtered") {
-    const reason = why ? [formatSentence(formatFilterReason(why, translate), translate)] : [];
-    return inARow([
-      node._("testRequest.filtered", { status: String(status) }),
-      ...reason,
-      node._("testRequest.filteredFix"),
-    ]);
+    const reason = why ? [formatSentence(formatFilterReason(why, text), text)] : [];
+    const filtered = text("testRequest.filtered", { status: String(status) });
+    return inARow([filtered, ...reason, text("testRequest.filteredFix")]);
   }
-  const reason = rule ? node._(`rules.${rule}`, { value }) : "";
-  return node._(`testRequest.${outcome}`, { status: String(status), reason });
+  const reason = rule ? text(`rules.${rule}`, { value }) : "";
+  return text(`testRequest.${outcome}`, { status: String(status), reason });
 }
 
 /** Whether anything is not deployed: in this form but for the name, or in the editor, such as a wire. */
