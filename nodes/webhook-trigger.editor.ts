@@ -1,30 +1,30 @@
 // The node type in the editor.
 
-import { choiceFields, type SavedFields, withDefaults } from "../src/config/fields";
+import { type SavedFields, withDefaults } from "../src/config/fields";
 import { editorHost } from "./editor/deliveries/editor-host";
 import { useHost } from "./editor/deliveries/host";
 import { addTab, removeTab } from "./editor/deliveries/tab";
 import { generatePath, prepareCredentials, showCredentials } from "./editor/form/credentials";
-import { prepareCustom, showCustom } from "./editor/form/custom";
+import { showCustom } from "./editor/form/custom";
 import {
   credentialDefinitions,
   fieldDefinitions,
   fillInDefaults,
+  fillInFields,
   form,
   input,
-  isSame,
   operatorDefaults,
   prepareMethods,
   readForm,
   removeDefaults,
+  saveOwnFields,
   showMessages,
   showRows,
-  showUnlisted,
   updateEvent,
   updateForm,
   type WebhookNode,
 } from "./editor/form/form-state";
-import { namesOfOutputs, prepareFilter } from "./editor/form/filter";
+import { namesOfOutputs, prepareFilter, writeOutputs } from "./editor/form/filter";
 import { showCommand, showHandover } from "./editor/form/handover";
 import { prepareSections, showSections } from "./editor/form/sections";
 import { fillInNew, prepareSender, showSender } from "./editor/form/sender";
@@ -48,6 +48,7 @@ const parts = [
   showTestRequest,
   showStatus,
   showSections,
+  writeOutputs,
 ];
 
 RED.nodes.registerType<SavedFields>("webhook-trigger", {
@@ -92,13 +93,7 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     fitTray();
   },
   oneditsave() {
-    const saved = withDefaults(this);
-    const { methods, events, conditions, scheme, senderSettings } = readForm(this).values;
-    if (!isSame(methods, saved.methods)) this.methods = methods;
-    if (!isSame(events, saved.events)) this.events = events;
-    if (!isSame(conditions, saved.conditions)) this.conditions = conditions;
-    if (!isSame(scheme, saved.scheme)) this.scheme = scheme;
-    if (!isSame(senderSettings, saved.senderSettings)) this.senderSettings = senderSettings;
+    saveOwnFields(this);
   },
   oneditcancel() {
     removeDefaults(this);
@@ -107,12 +102,11 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
 
 function prepare(node: WebhookNode): void {
   fillInDefaults(node);
+  fillInFields(node);
   prepareMethods(node);
   prepareFilter(node);
   prepareSender(node);
-  prepareCustom(node);
   prepareSections(node);
-  for (const field of choiceFields) showUnlisted(field, withDefaults(node)[field]);
   prepareCredentials(node);
   void watchReport(node);
   const { relativePath = "" } = operatorDefaults();

@@ -138,10 +138,12 @@ export interface Editor {
   clipboard: { copyText(text: string, element?: JQuery, message?: string): boolean };
   popover: { tooltip(element: JQuery, text: string | (() => string)): void };
   settings: {
-    /** Of the webhook trigger. */
+    // Of the webhook trigger.
+    /** The editor itself sees `httpNodeRoot: false` as `/`. */
     webhookTriggerRoots: Roots;
     webhookTriggerBaseUrl: string;
     webhookTriggerHasNodeAuth: boolean;
+    /** Where the runtime can store deliveries. */
     webhookTriggerGuaranteed: StoreKind;
     /** Our settings that are given, a line each. */
     webhookTriggerGiven: readonly string[];

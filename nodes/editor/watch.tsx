@@ -2,9 +2,11 @@
 
 import { useState } from "preact/hooks";
 import { type SavedWatch, watchDefaults, watchEvents } from "../../src/config/watch";
+import { Button } from "./deliveries/parts";
 import { text } from "./deliveries/texts";
 import { type EditorNode, fitTray, RED } from "./node-red";
-import { draw, Note, SmallButton } from "./form/parts";
+import { getFlowName } from "./form/handover";
+import { draw, Note } from "./form/parts";
 
 export function registerWatch(): void {
   RED.nodes.registerType<SavedWatch>("webhook-watch", {
@@ -99,8 +101,8 @@ function WatchForm({ node }: { readonly node: EditorNode & SavedWatch }) {
           <i class="fa fa-fw fa-list" /> {text("watch.events")}
         </label>
         <div>
-          <SmallButton onClick={() => takeEvents(watchEvents)}>{text("watch.tickAll")}</SmallButton>{" "}
-          <SmallButton onClick={() => takeEvents([])}>{text("watch.tickNone")}</SmallButton>
+          <Button onClick={() => takeEvents(watchEvents)}>{text("watch.tickAll")}</Button>{" "}
+          <Button onClick={() => takeEvents([])}>{text("watch.tickNone")}</Button>
         </div>
         <Boxes
           list="events"
@@ -147,8 +149,9 @@ function Boxes({ list, label, names, ticked, onTick }: BoxesProps) {
 }
 
 /** With its tab, since a name may be there twice. */
-function describe({ id, name, z, relativePath }: EditorNode): string {
+function describe(node: EditorNode): string {
+  const { id, name, relativePath } = node;
   const label = name || (typeof relativePath === "string" && relativePath !== "" ? relativePath : id);
-  const place = RED.nodes.workspace(z)?.label ?? RED.nodes.subflow(z)?.name;
-  return place === undefined ? label : `${label} (${place})`;
+  const flow = getFlowName(node);
+  return flow === "" ? label : `${label} (${flow})`;
 }

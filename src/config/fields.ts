@@ -3,8 +3,8 @@
 
 import { parseBlocks } from "./blocks";
 import { parseCallers } from "./callers";
-import { type JwtPreset, type KeySource, keySources, type Sender, type Settings, usesCertificate } from "../auth/senders/sender"; // prettier-ignore
-import { findJwtPreset, isSenderId, senders } from "../auth/senders/table";
+import { type JwtPreset, type KeySource, keySources, type Settings, usesCertificate } from "../auth/senders/sender"; // prettier-ignore
+import { findJwtPreset, findSender } from "../auth/senders/table";
 import { isEnvironmentValue, isFieldName, isObject, isWithoutContent, parseNumber, text } from "./values";
 import { normalisePath } from "./paths";
 
@@ -64,14 +64,14 @@ const withContent = (choices: Choices) => byNode(choices) && !isWithoutContent(c
 const withCallers = verifying("header", "query", "basic");
 /** Not of a sender that signs without a shared secret. */
 const bySecret = (choices: Choices) => {
-  const sender = findSigningSender(choices.sender);
+  const sender = findSender(choices.sender);
   if (verifying("signature")(choices) && !(sender && usesCertificate(sender.scheme))) return true;
   const source = findJwtPreset(choices.sender)?.keySource ?? choices.keySource;
   return choices.verificationMethod === "jwt" && (source === "secret" || isEnvironmentValue(source));
 };
 /** With senders that need it. */
 const bySender = (name: keyof Settings | "verifyToken") => (choices: Choices) =>
-  verifying("signature")(choices) && (findSigningSender(choices.sender)?.settings?.includes(name) ?? false);
+  verifying("signature")(choices) && (findSender(choices.sender)?.settings?.includes(name) ?? false);
 const withoutDuplicates = where("ignoreDuplicates", true, "true");
 const withGuarantee = where("guaranteed", true, "true");
 /** Where the flow replies, the reply says how an attempt has ended. */
@@ -217,11 +217,6 @@ export const settings = {
   alg: { isUsed: bySender("alg"), section: "sender", icon: "key", options: [] },
 } satisfies Record<keyof Settings, FormRow & { default?: boolean }>;
 export const settingNames = Object.keys(settings) as (keyof Settings)[];
-
-/** Nothing for an environment variable. */
-function findSigningSender(id: unknown): Sender | undefined {
-  return isSenderId(id) ? senders[id] : undefined;
-}
 
 type FieldTable = typeof fields;
 type FieldsWith<Shape> = {

@@ -27,7 +27,12 @@ export function Button({ icon, label, pressRef, class: more = "", children, ...a
   const look = `${smallButton} ${more}`;
   return (
     <button type="button" ref={pressRef ?? null} class={look} aria-label={label} title={label} {...attributes}>
-      {icon !== undefined && <Icon name={icon} />} {children !== undefined && <span>{children}</span>}
+      {icon !== undefined && (
+        <>
+          <Icon name={icon} />{" "}
+        </>
+      )}
+      {children !== undefined && <span>{children}</span>}
     </button>
   );
 }

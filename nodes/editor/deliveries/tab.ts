@@ -18,7 +18,7 @@ const retryMs = 5000;
 
 /** What the script exports. */
 export type Views = Pick<typeof view, "mountDeliveries"> &
-  Pick<typeof consoleView, "mountConsole"> &
+  Pick<typeof consoleView, "showConsole"> &
   Pick<typeof callersView, "showCallers">;
 
 /** Exists while the node type is available. */

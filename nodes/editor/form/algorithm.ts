@@ -1,6 +1,6 @@
 // How a node's sender proves that a request is its own.
 
-import { isSenderId, senders } from "../../../src/auth/senders/table";
+import { findSender } from "../../../src/auth/senders/table";
 import type { SavedFields } from "../../../src/config/fields";
 import { isObject } from "../../../src/config/values";
 
@@ -8,7 +8,7 @@ import { isObject } from "../../../src/config/values";
 export function findAlgorithm({ verificationMethod, sender, scheme }: SavedFields): unknown {
   if (verificationMethod !== "signature") return undefined;
   if (sender === "custom") return isObject(scheme) ? scheme.alg : undefined;
-  return isSenderId(sender) ? senders[sender].scheme.alg : undefined;
+  return findSender(sender)?.scheme.alg;
 }
 
 /** Whether its sender sends a signature, and not the secret. */

@@ -8,7 +8,7 @@ import type { Detail, Summary } from "../../../src/admin/summary";
 import type { PreparedRequest, TestResult } from "../../../src/admin/test-requests";
 import { makeTestRequest, testQuery } from "../../../src/auth/present";
 import { type Algorithm, hasSharedKey } from "../../../src/auth/senders/sender";
-import { findJwtPreset, isSenderId, senders, shortName } from "../../../src/auth/senders/table";
+import { findJwtPreset, findSender, shortName } from "../../../src/auth/senders/table";
 import { flowMethods, type SavedFields } from "../../../src/config/fields";
 import { tryParseJson } from "../../../src/config/values";
 import { isText } from "../deliveries/answer";
@@ -57,11 +57,11 @@ interface ChosenFile {
 /** Where a request is from: a delivery, a sample, or neither for the usual request. */
 type Origin = Pick<AskedByForm, "delivery" | "sample">;
 
-/** Shows it in an element. @returns the function that removes it */
-export function mountConsole(given: DeliveriesHost, element: HTMLElement, setup: ConsoleSetup): () => void {
+/** Draws it anew in an element. @param setup nothing when it is closed */
+export function showConsole(given: DeliveriesHost, element: HTMLElement, setup: ConsoleSetup | undefined): void {
   useHost(given);
-  render(<Console {...setup} />, element);
-  return () => render(null, element);
+  render(null, element);
+  if (setup) render(<Console {...setup} />, element);
 }
 
 function Console(setup: ConsoleSetup) {
@@ -82,9 +82,11 @@ function Console(setup: ConsoleSetup) {
   const [trouble, setTrouble] = useState("");
   /** How often the user has chosen or written something. */
   const choices = useRef(0);
+  const place = useRef<HTMLDivElement>(null);
   const asked: AskedByForm = { ...(isEdited ? toParts(request) : origin), sign: isToSign };
   useEffect(() => choose(asked), [origin, request, isToSign]);
   useEffect(() => {
+    place.current?.scrollIntoView({ block: "nearest" });
     if (setup.delivery !== undefined) void select(`delivery:${setup.delivery}`);
     const show = (found: readonly Sample[]) => {
       setSamples(found);
@@ -133,7 +135,7 @@ function Console(setup: ConsoleSetup) {
   const isListed = !picked || deliveries.some(({ id }) => id === picked.id);
   const chosen = isEdited ? "own" : origin.sample ? `sample:${origin.sample}` : origin.delivery ? `delivery:${origin.delivery}` : ""; // prettier-ignore
   return (
-    <div role="group" aria-label={text("console.open")}>
+    <div class="webhook-trigger-console" role="group" aria-label={text("console.open")} ref={place}>
       <Row label={text("console.request")}>
         {(id) => (
           <select id={id} class="webhook-trigger-console-request" value={chosen} onChange={({ currentTarget }) => void select(currentTarget.value)}>
@@ -336,7 +338,7 @@ function canSign(values: SavedFields): boolean {
 function composeUsual({ methods, events, sender }: SavedFields): WrittenRequest {
   const [method = ""] = methods;
   if (method === "GET") return { method, query: testQuery, headers: "", body: "" };
-  const { headers, body } = makeTestRequest(isSenderId(sender) ? senders[sender] : {}, events);
+  const { headers, body } = makeTestRequest(findSender(sender) ?? {}, events);
   return { method, query: "", headers: toLines(Object.entries(headers)), body };
 }
 

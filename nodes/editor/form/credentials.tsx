@@ -1,15 +1,14 @@
 // Tokens and secrets in the form.
 
 import type { ComponentChild } from "preact";
-import { shortName } from "../../../src/auth/senders/table";
+import { findRecipe, shortName } from "../../../src/auth/senders/table";
 import { type CredentialName, credentialNames, credentials, rules, tokenLength } from "../../../src/config/fields";
 import { isEnvironmentValue } from "../../../src/config/values";
 import { text } from "../deliveries/texts";
+import { toBase64 } from "../shell";
 import {
-  findRecipe,
   form,
   type FormState,
-  hasOnlyCallers,
   input,
   inputValue,
   keptPassword,
@@ -90,9 +89,7 @@ export function enterMissing(node: WebhookNode): void {
 /** 30 random bytes are exactly 40 characters of base64url (RFC 4648 §5). */
 function generateToken(): string {
   const bytes = crypto.getRandomValues(new Uint8Array((tokenLength * 3) / 4));
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_");
+  return toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_");
 }
 
 /** Random, and no secret. */
@@ -110,12 +107,12 @@ export function showCredentials(state: FormState): void {
     input(name).attr("type", isShown(state, name) ? "text" : "password");
     draw(`buttons-${name}`, <CredentialButtons {...{ state, name }} />);
   }
-  const { credentials, values } = state;
+  const { credentials, onlyCallers, values } = state;
   const name = shortName(values.sender);
   const docs = name !== "" && state.sender && (
     <DocsLink href={state.sender.docs}>{text("secret.docs", { name })}</DocsLink>
   );
-  const unneeded = hasOnlyCallers(values, credentials) ? text("callers.only") : "";
+  const unneeded = onlyCallers ? text("callers.only") : "";
   const hint = (of: CredentialName) => (credentials[of] === keptPassword ? text("credential.kept") : unneeded);
   draw("hint-token", withDocs(hint("token") || composeTokenHint(state, name), docs));
   draw("hint-password", hint("password"));

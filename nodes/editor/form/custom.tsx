@@ -4,12 +4,12 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { algorithms, encodings, keyFormats, timeUnits } from "../../../src/auth/senders/sender";
 import { findJwtPreset, fullName, isSenderId, senderIds, senders } from "../../../src/auth/senders/table";
-import { withDefaults } from "../../../src/config/fields";
 import { isObject, text as textOf } from "../../../src/config/values";
+import { Button } from "../deliveries/parts";
 import { text } from "../deliveries/texts";
 import { RED } from "../node-red";
-import { type FormState, formatScheme, input, inputValue, type WebhookNode } from "./form-state";
-import { draw, SmallButton } from "./parts";
+import { type FormState, formatScheme, input, inputValue } from "./form-state";
+import { draw } from "./parts";
 import { nameSender } from "./sender";
 
 /** The senders whose schemes can be copied: those that are all in the scheme. */
@@ -81,18 +81,13 @@ const rows: Readonly<Record<string, SchemeRow>> = {
   replyHeader: { icon: "tag", path: ["handshake", "header"] },
 };
 
-/** The scheme is saved as an object, which Node-RED does not fill in. */
-export function prepareCustom(node: WebhookNode): void {
-  input("scheme").val(formatScheme(withDefaults(node).scheme));
-}
-
 export function showCustom(state: FormState): void {
   const { used, values } = state;
   if (!used.has("scheme")) return draw("custom", null);
   // Nothing while the JSON is broken.
   const scheme = values.scheme === null ? {} : isObject(values.scheme) ? values.scheme : undefined;
   draw("custom", <CustomRows {...{ scheme }} />);
-  draw("scheme-editor", <SmallButton onClick={editScheme}>{text("editor:jsonEditor.title")}</SmallButton>);
+  draw("scheme-editor", <Button onClick={editScheme}>{text("editor:jsonEditor.title")}</Button>);
 }
 
 /** Node-RED's code editor. */

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Sample } from "../../../src/admin/samples";
 import { formatFilterReason } from "../../../src/admin/summary";
-import { findDocumentedEvents } from "../../../src/auth/senders/table";
+import { findDocumentedEvents, findSender } from "../../../src/auth/senders/table";
 import {
   needsValue,
   type Operator,
@@ -17,19 +17,10 @@ import type { DryRun } from "../../../src/flow/dry-run";
 import type { Json } from "../../../src/request/json";
 import { addPlaces } from "../../../src/request/places";
 import { askForPage, askForSamples, everything, tryFilter } from "../deliveries/api";
+import { Button } from "../deliveries/parts";
 import { text } from "../deliveries/texts";
-import {
-  asList,
-  findSender,
-  form,
-  type FormState,
-  input,
-  listRows,
-  placeClass,
-  updateEvent,
-  type WebhookNode,
-} from "./form-state";
-import { draw, Note, SmallButton, useOpenSection } from "./parts";
+import { asList, form, type FormState, input, listRows, placeClass, updateEvent, type WebhookNode } from "./form-state";
+import { draw, Note } from "./parts";
 
 /** How many names of events are offered in each group. */
 const maxOffered = 12;
@@ -143,12 +134,13 @@ function placeTypes() {
   ];
 }
 
-/** Renews what depends on the events: the names that are offered, and the outputs. */
 export function showFilter(state: FormState): void {
-  const { node, values } = state;
   draw("offers", <Offers {...state} />);
   draw("tried", <Tried {...state} />);
-  $("#node-input-outputs").val(mapOutputs(withDefaults(node), values));
+}
+
+export function writeOutputs({ saved, values }: FormState): void {
+  $("#node-input-outputs").val(mapOutputs(saved, values));
 }
 
 /** Whether the requests of the sender have no event, so that a list of events lets none through. */
@@ -161,9 +153,9 @@ function hasEvent(sender: string): boolean {
 }
 
 /** Offers events that were received, and others that the sender documents. */
-function Offers({ node, values, report }: FormState) {
+function Offers({ node, values, open, report }: FormState) {
   const [learnt, setLearnt] = useState<readonly string[]>([]);
-  const isOpen = useOpenSection("filter");
+  const isOpen = open.has("filter");
   const samples = useSamples(values.sender, isOpen);
   useEffect(() => {
     if (isOpen) void learnEvents(node).then(setLearnt);
@@ -183,13 +175,13 @@ function Offers({ node, values, report }: FormState) {
         <span>{text(`filter.${group}`)}</span>{" "}
         <span id={`webhook-trigger-offered-${group}`}>
           {offered.map((event) => (
-            <SmallButton
+            <Button
               key={event}
-              label={text("filter.take", { event })}
+              aria-label={text("filter.take", { event })}
               onClick={() => addRow("events", { event }).find("input").trigger("focus")}
             >
               {event}
-            </SmallButton>
+            </Button>
           ))}
         </span>
       </div>
@@ -214,9 +206,9 @@ function Offers({ node, values, report }: FormState) {
  * come. Without permission, or for a node that is not deployed, nothing is known; values of the environment are known to
  * the runtime alone.
  */
-function Tried({ node, values: { sender, events, conditions }, report: { accepted, filtered = 0 } }: FormState) {
+function Tried({ node, values: { sender, events, conditions }, open, report: { accepted, filtered = 0 } }: FormState) {
   const [tried, setTried] = useState<DryRun>();
-  const isOpen = useOpenSection("filter");
+  const isOpen = open.has("filter");
   const samples = useSamples(sender, isOpen);
   const asking = useRef<Promise<void>>(Promise.resolve());
   const isAsked = isOpen && accepted !== undefined;

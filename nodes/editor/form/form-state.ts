@@ -3,20 +3,14 @@
 // of its forms; all that follows from their values is drawn by Preact, as functions of the state.
 
 import type { NodeReport } from "../../../src/admin/node-health";
-import { readSecret, type Recipe, schemeForSecret, type Sender, type Settings } from "../../../src/auth/senders/sender"; // prettier-ignore
-import {
-  findJwtPreset,
-  isRecipeId,
-  isSenderId,
-  recipes,
-  type SenderId,
-  senders,
-} from "../../../src/auth/senders/table";
+import { readSecret, schemeForSecret, type Sender, type Settings } from "../../../src/auth/senders/sender"; // prettier-ignore
+import { findJwtPreset, findSender, isRecipeId } from "../../../src/auth/senders/table";
 import { parseScheme, settleScheme } from "../../../src/auth/signature/scheme";
 import { findUnreadable } from "../../../src/config/blocks";
 import {
-  type BoxField,
+  boxFields,
   type BrokenRule,
+  choiceFields,
   type CredentialName,
   credentialNames,
   credentials,
@@ -25,10 +19,10 @@ import {
   fields,
   flowMethods,
   type FormRow,
+  hashes,
   identityRule,
   needsValue,
   type Operator,
-  placementField,
   rules,
   type SavedCondition,
   type SavedFields,
@@ -44,9 +38,7 @@ import {
   text as textOf,
   tryParseJson,
 } from "../../../src/config/values";
-import { composePublicUrl, isAdminPath, parseBaseUrl, type Roots } from "../../../src/config/paths";
-import type { TokenAccess } from "../../../src/config/parse";
-import type { StoreKind } from "../../../src/config/stores";
+import { composePublicUrl, isAdminPath, parseBaseUrl } from "../../../src/config/paths";
 import { text } from "../deliveries/texts";
 import { type EditorNode, type EditorNodeDefinition, RED, updateText, type Validator } from "../node-red";
 
@@ -65,6 +57,8 @@ type EnteredCredentials = Readonly<Record<CredentialName, string>>;
 /** The open form as it was read at an event. */
 export interface FormState {
   readonly node: WebhookNode;
+  /** As the node has them, with the defaults of newer fields. */
+  readonly saved: SavedFields;
   /** As they would be saved. */
   readonly values: SavedFields;
   /** As they are entered; a saved password is `keptPassword`. */
@@ -77,6 +71,10 @@ export interface FormState {
   readonly broken: ReadonlyMap<Field, BrokenRule>;
   /** The fields that are used only since the form is open, and that the user has not changed. */
   readonly asked: ReadonlySet<Field>;
+  /** Whether callers have tokens, and the node has none of its own: it needs none. */
+  readonly onlyCallers: boolean;
+  /** The names of the sections that are open. */
+  readonly open: ReadonlySet<string>;
   /** Of the node as it is deployed; empty where it is not. */
   readonly report: Partial<NodeReport>;
 }
@@ -86,19 +84,24 @@ export interface FormState {
  * @param touched what the user has changed
  */
 export function readForm(node: WebhookNode, before?: FormState, touched?: Element): FormState {
-  const values = readValues(node);
+  const saved = withDefaults(node);
+  const values = readValues(saved);
   const entered = Object.fromEntries(credentialNames.map((name) => [name, inputValue(name)])) as EnteredCredentials;
-  const used = rowFields.filter((field) => isUsed(field, values));
+  const used = findUsed(values);
   const isAsked = (field: Field) => before && (before.asked.has(field) || !before.used.has(field));
-  const asked = new Set(used.filter((field) => isAsked(field) && !input(field).is(touched ?? [])));
+  const asked = new Set([...used].filter((field) => isAsked(field) && !input(field).is(touched ?? [])));
+  const open = document.querySelectorAll(".webhook-trigger-section[open]");
   return {
     node,
+    saved,
     values,
     credentials: entered,
     sender: findSender(values.sender),
-    used: new Set(used),
-    broken: new Map(findBroken(values, entered, asked)),
+    used,
+    broken: new Map(findBroken({ values, credentials: entered, used, asked })),
     asked,
+    onlyCallers: hasOnlyCallers(used, entered),
+    open: new Set(Array.from(open, ({ id }) => id.replace("webhook-trigger-section-", ""))),
     report: getReport(),
   };
 }
@@ -152,32 +155,22 @@ function isCredential(field: Field): field is CredentialName {
   return credentialNames.some((name) => name === field);
 }
 
-/** Nothing without a sender, and for an environment variable. */
-export function findSender(id: unknown): (typeof senders)[SenderId] | undefined {
-  return isSenderId(id) ? senders[id] : undefined;
-}
-
-export function findRecipe(id: unknown): Recipe | undefined {
-  return isRecipeId(id) ? recipes[id] : undefined;
-}
-
 /** Node-RED itself fills in and reads all others. */
-const ownFields = ["scheme", "senderSettings", "methods", "events", "conditions", "outputs"] as const;
-type PlainField = Exclude<keyof SavedFields, (typeof ownFields)[number]>;
-const plainFields = fieldNames.filter((field) => !ownFields.some((own) => own === field)) as PlainField[];
+const ownFields = ["methods", "events", "conditions", "scheme", "senderSettings"] as const;
+type PlainField = Exclude<keyof SavedFields, (typeof ownFields)[number] | "outputs">;
+const plainFields = fieldNames.filter((field): field is PlainField => ![...ownFields, "outputs"].includes(field));
 
 /** All that have a row. */
 const table = { ...fields, ...credentials, ...settings };
 const rowFields = Object.keys(table).filter((name) => name !== "senderSettings" && name !== "outputs") as Field[];
 
-function readValues(node: WebhookNode): SavedFields {
-  const saved = withDefaults(node);
+function readValues(saved: SavedFields): SavedFields {
   const values = {
     ...saved,
-    methods: methodsInForm(node),
-    ...filterInForm(node),
-    scheme: schemeInForm(node),
-    senderSettings: settingsInForm(node),
+    methods: methodsInForm(saved),
+    ...filterInForm(saved),
+    scheme: schemeInForm(saved),
+    senderSettings: settingsInForm(saved),
   };
   for (const field of plainFields) {
     const value = fieldValue(field);
@@ -210,6 +203,14 @@ export function removeDefaults(node: WebhookNode): void {
   for (const field of form().data(filledIn) as PlainField[]) Reflect.deleteProperty(node, field);
 }
 
+/** Gives the node the fields that Node-RED does not read. */
+export function saveOwnFields(node: WebhookNode): void {
+  const { saved, values } = readForm(node);
+  for (const field of ownFields) {
+    if (!isSame(values[field], saved[field])) Object.assign(node, { [field]: values[field] });
+  }
+}
+
 export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
@@ -237,8 +238,7 @@ function placeMethods(chosen: readonly string[]): void {
 }
 
 /** What is no method, such as an environment variable, stays. */
-function methodsInForm(node: WebhookNode): readonly string[] {
-  const given = withDefaults(node).methods;
+function methodsInForm({ methods: given }: SavedFields): readonly string[] {
   // A flow file may have been written by hand.
   const saved: string[] = [given].flat();
   const ticked = new Set(
@@ -267,8 +267,7 @@ export function listRows(list: "events" | "conditions"): JQuery[] {
 }
 
 /** Empty rows are left out. */
-function filterInForm(node: WebhookNode): Pick<SavedFields, "events" | "conditions"> {
-  const saved = withDefaults(node);
+function filterInForm(saved: SavedFields): Pick<SavedFields, "events" | "conditions"> {
   const valueOf = (control: JQuery) => String(control.val()).trim();
   const events = listRows("events")
     .map((row) => valueOf(row.find("input")))
@@ -298,8 +297,7 @@ export function formatScheme(scheme: unknown): string {
 }
 
 /** A text where it is no JSON. Other senders' schemes stay unchanged. */
-function schemeInForm(node: WebhookNode): unknown {
-  const { scheme } = withDefaults(node);
+function schemeInForm({ scheme }: SavedFields): unknown {
   const typed = inputValue("scheme");
   if (inputValue("sender") !== "custom" || typed === formatScheme(scheme)) return scheme;
   const parsed = tryParseJson(typed.trim() === "" ? "null" : typed);
@@ -307,8 +305,7 @@ function schemeInForm(node: WebhookNode): unknown {
 }
 
 /** With the settings of other senders, unchanged. */
-function settingsInForm(node: WebhookNode): Readonly<Record<string, unknown>> {
-  const { senderSettings } = withDefaults(node);
+function settingsInForm({ senderSettings }: SavedFields): Readonly<Record<string, unknown>> {
   const settings = new Map(Object.entries(senderSettings));
   for (const name of findSender(inputValue("sender"))?.settings ?? []) {
     if (name === "verifyToken") continue;
@@ -320,25 +317,28 @@ function settingsInForm(node: WebhookNode): Readonly<Record<string, unknown>> {
   return Object.fromEntries(settings);
 }
 
+/** Fills in the fields that Node-RED does not fill in, or not as they are: it ticks a box for any text. */
+export function fillInFields(node: WebhookNode): void {
+  const saved = withDefaults(node);
+  input("alg").append(new Option(text("alg.preset"), ""), ...hashes.map((hash) => new Option(hash)));
+  for (const field of [...boxFields, ...choiceFields]) fillInField(field, saved[field]);
+  for (const name of settingNames) fillInField(name, saved.senderSettings[name]);
+  input("scheme").val(formatScheme(saved.scheme));
+}
+
 /**
  * A select cannot show unlisted values, nor a checkbox `${NAME}`: the select gets an option, the checkbox becomes a
  * text field.
  */
-export function showUnlisted(field: Field, value: unknown): void {
+function fillInField(field: Field, value: unknown): void {
   const control = input(field);
-  if (control.is("select")) {
-    control.val(textOf(value));
-    if (control.prop("selectedIndex") === -1) control.append(new Option(textOf(value))).val(textOf(value));
-  } else if (isEnvironmentValue(value)) {
-    control.attr("type", "text").val(textOf(value));
+  if (control.is(":checkbox") && !isEnvironmentValue(value)) {
+    control.prop("checked", String(value) === "true");
+    return;
   }
-}
-
-/** Node-RED ticks a box for any text. */
-export function prepareBox(node: WebhookNode, field: BoxField): void {
-  const value = withDefaults(node)[field];
-  input(field).prop("checked", String(value) === "true");
-  showUnlisted(field, value);
+  if (control.is(":checkbox")) control.attr("type", "text");
+  control.val(textOf(value));
+  if (control.prop("selectedIndex") === -1) control.append(new Option(textOf(value))).val(textOf(value));
 }
 
 function getReport(): Partial<NodeReport> {
@@ -351,16 +351,6 @@ export function setReport(report: Partial<NodeReport> = {}): void {
 
 // The rules.
 
-/** The editor sees `httpNodeRoot: false` as `/`, so the runtime passes the roots on. */
-export function roots(): Roots {
-  return RED.settings.webhookTriggerRoots;
-}
-
-/** Where the runtime can store deliveries. */
-export function storeKind(): StoreKind {
-  return RED.settings.webhookTriggerGuaranteed;
-}
-
 /**
  * Says all that is wrong: the form itself shows where. The editor knows the credentials of a node only since it was edited;
  * what is not known is not checked.
@@ -371,7 +361,8 @@ const validateNode: Validator<SavedFields> = function (_value, _options) {
     ? credentialNames.map((name) => [name, given[name] || (given[`has_${name}`] && keptPassword) || ""])
     : [];
   const values = withDefaults(this);
-  const broken = findBroken(values, Object.fromEntries(known) as Partial<EnteredCredentials>);
+  const entered = Object.fromEntries(known) as Partial<EnteredCredentials>;
+  const broken = findBroken({ values, credentials: entered, used: findUsed(values) });
   return broken.length === 0 || broken.map(([, rule]) => describeBreach(rule, values));
 };
 
@@ -403,27 +394,27 @@ function ruleText(rule: BrokenRule): string {
   return rule === "storeMissing" ? text("guaranteed.closed") : text(`rules.${rule}`);
 }
 
-/** @param asked what is missing there is no error */
-function findBroken(
-  values: SavedFields,
-  entered: Partial<EnteredCredentials>,
-  asked?: ReadonlySet<Field>,
-): (readonly [Field, BrokenRule])[] {
-  const onlyCallers = hasOnlyCallers(values, entered);
+interface Checked extends Pick<FormState, "values" | "used"> {
+  readonly credentials: Partial<EnteredCredentials>;
+  /** Where what is missing is no error. */
+  readonly asked?: ReadonlySet<Field>;
+}
+
+function findBroken({ values, credentials: entered, used, asked }: Checked): (readonly [Field, BrokenRule])[] {
+  const onlyCallers = hasOnlyCallers(used, entered);
   return checkedFields.flatMap((field) => {
     const value = isCredential(field) ? entered[field] : getValue(values, field);
     if (onlyCallers && ownCredentials.some((own) => own === field)) return [];
     if (value === undefined || value === keptPassword || (value === "" && asked?.has(field))) return [];
-    const rule = hasEnvironmentValue(value) || !isUsed(field, values) ? undefined : checks[field]?.(value, values);
+    const rule = hasEnvironmentValue(value) || !used.has(field) ? undefined : checks[field]?.(value, values);
     return rule ? [[field, rule] as const] : [];
   });
 }
 
 const ownCredentials = ["token", "user", "password", "secondPassword"] as const satisfies CredentialName[];
 
-/** Whether callers have tokens, and the node has none of its own: it needs none. */
-export function hasOnlyCallers(values: SavedFields, entered: Partial<EnteredCredentials>): boolean {
-  const isGiven = (name: CredentialName) => isUsed(name, values) && Boolean(entered[name]);
+function hasOnlyCallers(used: ReadonlySet<Field>, entered: Partial<EnteredCredentials>): boolean {
+  const isGiven = (name: CredentialName) => used.has(name) && Boolean(entered[name]);
   return isGiven("callers") && !ownCredentials.some(isGiven);
 }
 
@@ -431,9 +422,11 @@ export function hasOnlyCallers(values: SavedFields, entered: Partial<EnteredCred
 const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => BrokenRule | undefined>> = {
   ...rules,
   guaranteed: (value) =>
-    rules.guaranteed(value) ?? (isTrue(value) && storeKind() === "none" ? "storeMissing" : undefined),
+    rules.guaranteed(value) ??
+    (isTrue(value) && RED.settings.webhookTriggerGuaranteed === "none" ? "storeMissing" : undefined),
   relativePath: (value) =>
-    rules.relativePath(value) ?? (isAdminPath(textOf(value), roots()) ? "relativePath.admin" : undefined),
+    rules.relativePath(value) ??
+    (isAdminPath(textOf(value), RED.settings.webhookTriggerRoots) ? "relativePath.admin" : undefined),
   verificationMethod: (value, { sender }) =>
     value === "signature" && findJwtPreset(sender) ? "verificationMethod" : rules.verificationMethod(value),
   requiredClaim: (value, { sender }) => rules.requiredClaim(value) ?? identityRule(value, sender),
@@ -483,7 +476,7 @@ function whereNeeded(rule: (value: unknown) => BrokenRule | undefined) {
 /** Whether a secret has the format of the sender's key. */
 function isReadable(secret: unknown, { verificationMethod, sender, scheme }: SavedFields): boolean {
   if (verificationMethod === "jwt") return true;
-  const known: Sender | undefined = findSender(sender);
+  const known = findSender(sender);
   const parsed = sender === "custom" ? parseScheme(scheme) : known && schemeForSecret(known, textOf(secret));
   return textOf(secret) === "" || !parsed || "rule" in parsed || readSecret(textOf(secret), parsed.key).length > 0;
 }
@@ -495,7 +488,12 @@ function hasEnvironmentValue(value: unknown): boolean {
 
 /** From `webhookTriggerBaseUrl`; empty where it is not set. */
 export function knownPublicUrl({ relativePath }: Pick<SavedFields, "relativePath">): string {
-  return composePublicUrl(textOf(relativePath), roots().node, parseBaseUrl(RED.settings.webhookTriggerBaseUrl));
+  const { webhookTriggerRoots: roots, webhookTriggerBaseUrl: baseUrl } = RED.settings;
+  return composePublicUrl(textOf(relativePath), roots.node, parseBaseUrl(baseUrl));
+}
+
+function findUsed(values: SavedFields): ReadonlySet<Field> {
+  return new Set(rowFields.filter((field) => isUsed(field, values)));
 }
 
 /** A custom sender may sign the URL. */
@@ -511,21 +509,6 @@ function usesSignedUrl({ scheme, senderSettings }: SavedFields): boolean {
 }
 
 const checkedFields = Object.keys(checks) as readonly Field[];
-
-/** Where a sender puts the token; nothing where it signs, or the place is not known. */
-export function findTokenPlace({ values, broken }: FormState): Pick<TokenAccess, "method" | "name"> | undefined {
-  const { verificationMethod: method } = values;
-  if (method !== "header" && method !== "query") return undefined;
-  const name = values[placementField[method]];
-  const isKnown = !isEnvironmentValue(name) && !broken.has(placementField[method]);
-  return isKnown ? { method, name } : undefined;
-}
-
-/** The header field that has the secret itself, where the user chooses it; nothing for other senders. */
-export function findSecretHeader({ verificationMethod, sender, senderSettings }: SavedFields): string | undefined {
-  if (verificationMethod !== "signature" || sender !== "shared-secret") return undefined;
-  return textOf(senderSettings.signatureHeader) || senders[sender].scheme.sig.headers[0];
-}
 
 // Messages under the fields.
 

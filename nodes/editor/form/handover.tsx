@@ -1,34 +1,23 @@
 // The URL of the node, what the user gives to the sender, and the curl command.
 
 import { joinQueries, mask, present, type Presentation, testBody, testQuery } from "../../../src/auth/present";
-import type { Scheme } from "../../../src/auth/senders/sender";
-import { credentialNames, type SavedFields } from "../../../src/config/fields";
+import { credentialNames, placementField, type SavedFields } from "../../../src/config/fields";
 import { isPattern, normalisePath, parseBaseUrl } from "../../../src/config/paths";
 import { isEnvironmentValue, text as textOf } from "../../../src/config/values";
 import { getPatternKey } from "../../../src/request/path-patterns";
-import { findJwtPreset } from "../../../src/auth/senders/table";
+import { findJwtPreset, findRecipe, findSender } from "../../../src/auth/senders/table";
+import { Button } from "../deliveries/parts";
 import { text } from "../deliveries/texts";
 import { docsUrl, type EditorNode, RED } from "../node-red";
-import { listUrlOptions, quote } from "../shell";
+import { listUrlOptions, quote, toBase64 } from "../shell";
 import type { PresentedCaller } from "./callers";
 import { credentialToGive, isShown } from "./credentials";
-import {
-  findRecipe,
-  findSecretHeader,
-  findSender,
-  findTokenPlace,
-  type FormState,
-  hasOnlyCallers,
-  input,
-  keptPassword,
-  roots,
-  type WebhookNode,
-} from "./form-state";
-import { CopyButton, DocsLink, draw, Note, SmallButton } from "./parts";
+import { type FormState, input, keptPassword, type WebhookNode } from "./form-state";
+import { CopyButton, DocsLink, draw, Note } from "./parts";
 
 /** Nothing when the node cannot be reached, or an environment variable has the path. */
 export function composeUrl({ values: { relativePath: path }, broken }: FormState): string | undefined {
-  const { node: root } = roots();
+  const { node: root } = RED.settings.webhookTriggerRoots;
   if (root === false || isEnvironmentValue(path) || broken.has("relativePath")) return undefined;
   const origin = parseBaseUrl(RED.settings.webhookTriggerBaseUrl) ?? location.origin;
   return origin + normalisePath(root) + normalisePath(path);
@@ -58,9 +47,6 @@ function describeReach(url: string): string {
 
 // The box *Give this to the sender*.
 
-const items = ["url", "contentType", "header", "token", "user", "password", "secret", "verifyToken"] as const;
-type Handover = Partial<Record<(typeof items)[number], string>>;
-
 /** A credential, or what stands for it. */
 type GetCredential = (name: GivenCredential) => string;
 type GivenCredential = "token" | "password" | "secret" | "verifyToken";
@@ -89,26 +75,22 @@ function HandoverBox(state: FormState) {
   const rival = findRival(node, values);
   return (
     <>
-      {items.map((item) => {
-        const [id, name, value] = [`given-${item}`, text(`handover.${item}`), shown[item]];
-        if (value === undefined) return null;
-        return (
-          <div class="webhook-trigger-given" key={item}>
-            <span>{name}</span> <code id={`webhook-trigger-${id}`}>{value}</code>{" "}
-            <CopyButton id={`${id}-copy`} name={name} copied={copied[item] ?? ""} />
-          </div>
-        );
-      })}
+      {[...shown].map(([item, value]) => (
+        <div class="webhook-trigger-given" key={item}>
+          <span>{text(`handover.${item}`)}</span> <code id={`webhook-trigger-given-${item}`}>{value}</code>{" "}
+          <CopyButton id={`given-${item}-copy`} name={text(`handover.${item}`)} copied={copied.get(item) ?? ""} />
+        </div>
+      ))}
       <div role="status">
-        <Note id="note-yours" icon="info-circle" text={describeMissing(state, Object.values(copied))} />
+        <Note id="note-yours" icon="info-circle" text={describeMissing(state, [...copied.values()])} />
         <Note id="note-path" icon="info-circle" text={broken.has("relativePath") ? text("handover.correctPath") : ""} />
         <Note id="note-seen" text={describeNew(state)} />
         <Note id="note-guarded" text={describeGuard(state)} />
-        <Note id="note-closed" text={roots().node === false ? text("url.closed") : ""} />
+        <Note id="note-closed" text={RED.settings.webhookTriggerRoots.node === false ? text("url.closed") : ""} />
         <Note id="note-taken" text={rival ? describeRival(node, rival) : ""}>
-          <SmallButton onClick={() => rival && RED.view.reveal(rival.id)}>
+          <Button onClick={() => rival && RED.view.reveal(rival.id)}>
             {rival && text("url.reveal", { name: nameRival(node, rival) })}
-          </SmallButton>
+          </Button>
         </Note>
         <Note id="note-reach" icon="info-circle" text={url === undefined ? "" : describeReach(url)}>
           <DocsLink href={docsUrl("reaching-node-red.md")}>{text("url.reaching")}</DocsLink>
@@ -131,7 +113,7 @@ function MethodsHint({ values: { methods, verificationMethod } }: FormState) {
   return (
     <>
       {text("methods.get")}{" "}
-      {verificationMethod === "header" && <SmallButton onClick={putInUrl}>{text("methods.putInUrl")}</SmallButton>}
+      {verificationMethod === "header" && <Button onClick={putInUrl}>{text("methods.putInUrl")}</Button>}
     </>
   );
 }
@@ -152,7 +134,7 @@ function getCredential(state: FormState, name: GivenCredential): string {
 
 /** Says what to do about what texts do not have: the path, parameters and credentials that the form does not know. */
 function describeMissing(state: FormState, texts: readonly string[]): string {
-  const { values, credentials, used } = state;
+  const { values, credentials, used, onlyCallers } = state;
   if (isEnvironmentValue(values.relativePath)) return text("handover.pathFromEnvironment");
   const said = isPattern(values.relativePath) ? [text("handover.parameters")] : [];
   for (const name of Object.keys(placeholders) as GivenCredential[]) {
@@ -164,7 +146,7 @@ function describeMissing(state: FormState, texts: readonly string[]): string {
     const known = variable === keptPassword ? "replace" : unsaved;
     const own = used.has("callers") && credentials.callers !== "" ? "own" : known;
     const ofCallers = name === "password" ? "users" : "callers";
-    const key = hasOnlyCallers(values, credentials) ? ofCallers : own;
+    const key = onlyCallers ? ofCallers : own;
     const missing = text(`handover.${key}`, { placeholder, variable, button });
     if (!said.includes(missing)) said.push(missing);
   }
@@ -186,30 +168,28 @@ function describeNew(state: FormState): string {
 
 export function presentCaller(state: FormState, name: string, token: string): PresentedCaller {
   const isBasic = state.values.verificationMethod === "basic";
-  const basic = { headers: { Authorization: `Basic ${encodeBase64(`${name}:${token}`)}` }, search: "" };
+  // RFC 7617 §2.1.
+  const pair = toBase64(new TextEncoder().encode(`${name}:${token}`));
+  const basic = { headers: { Authorization: `Basic ${pair}` }, search: "" };
   const { headers = {}, search = "" } = (isBasic ? basic : presentCredential(state, () => token)) ?? {};
   const [header = ""] = Object.entries(headers).map((field) => field.join(": "));
   const [base = "", command = ""] = [composeSenderUrl(state), composeCommand(state, name, () => token)];
   return { header, url: base && base + search, command };
 }
 
-/** Of its bytes in UTF-8 (RFC 7617 §2.1). */
-function encodeBase64(given: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(given)));
-}
-
 function isSecretChosen({ sender }: Pick<SavedFields, "sender">): boolean {
   return sender === "custom" || findSender(sender)?.secretIsChosen === true;
 }
 
-function composeHandover(state: FormState, get: GetCredential): Handover {
+/** The values by their names: keys under `handover` in the message catalog. */
+function composeHandover(state: FormState, get: GetCredential): ReadonlyMap<string, string> {
   const { values, used, sender } = state;
   const url = composeSenderUrl(state);
   const { headers = {}, search = "" } = presentCredential(state, get) ?? {};
   const [header] = Object.entries(headers);
   const isTokenAlone = header && used.has("token") && sendsTokenItself(values.sender, header[0]);
   const isBasic = values.verificationMethod === "basic";
-  const given: Record<(typeof items)[number], string | undefined> = {
+  const given: Readonly<Record<string, string | undefined>> = {
     // What hides a credential is not encoded.
     url: url && url + search.replace(encodeURIComponent(mask), mask),
     contentType: sender?.contentType,
@@ -220,30 +200,31 @@ function composeHandover(state: FormState, get: GetCredential): Handover {
     secret: used.has("secret") && isSecretChosen(values) && !header && search === "" ? get("secret") : undefined,
     verifyToken: used.has("verifyToken") ? get("verifyToken") : undefined,
   };
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return new Map(Object.entries(given).flatMap(([item, value]) => (value === undefined ? [] : [[item, value]])));
 }
 
 /** How a request without a signature has its token or secret; nothing for others. */
 function presentCredential(state: FormState, get: GetCredential): Presentation | undefined {
-  const { values, used } = state;
-  const place = findTokenPlace(state);
-  if (place) return present(place, get("token"));
+  const { values, used, broken, sender } = state;
+  const { verificationMethod: method } = values;
+  if (method === "header" || method === "query") {
+    const name = values[placementField[method]];
+    const isKnown = !isEnvironmentValue(name) && !broken.has(placementField[method]);
+    return isKnown ? present({ method, name }, get("token")) : undefined;
+  }
+  const { source, headers: [header = ""] = [] } = sender?.scheme.sig ?? {};
+  const [, parameter] = /^query:(.+)$/.exec(source ?? "") ?? [];
   if (!used.has("secret")) return undefined;
-  const [name, header] = [findSecretParameter(values), findSecretHeader(values)];
-  if (name !== undefined) return present({ method: "query", name }, get("secret"));
-  return header === undefined ? undefined : { headers: { [header]: get("secret") }, search: "" };
-}
-
-/** The query parameter that has the secret; nothing where it is entered at the sender. */
-function findSecretParameter({ sender }: Pick<SavedFields, "sender">): string | undefined {
-  const scheme: Scheme | undefined = findSender(sender)?.scheme;
-  return /^query:(.+)$/.exec(scheme?.sig.source ?? "")?.[1];
+  if (parameter !== undefined) return present({ method: "query", name: parameter }, get("secret"));
+  if (method !== "signature" || values.sender !== "shared-secret") return undefined;
+  const name = textOf(values.senderSettings.signatureHeader) || header;
+  return { headers: { [name]: get("secret") }, search: "" };
 }
 
 /** Whether a sender needs the token alone, for its own header field. */
 function sendsTokenItself(sender: string, field: string): boolean {
   if (findRecipe(sender)?.tokenAlone) return true;
-  const scheme: Scheme | undefined = findSender(sender)?.scheme;
+  const scheme = findSender(sender)?.scheme;
   if (scheme?.alg !== "token" || scheme.sig.pick) return false;
   return scheme.sig.headers.some((name) => name.toLowerCase() === field.toLowerCase());
 }
@@ -324,10 +305,9 @@ function Command(state: FormState) {
   );
 }
 
-export function describeCommand(state: FormState): string {
-  const { values } = state;
-  if (composeOwnCommand(state) !== undefined) return text("section.line");
-  return text(isSigned(values) ? "section.noLine" : "section.lineUnknown");
+export function describeCommand(state: FormState): readonly string[] {
+  if (composeOwnCommand(state) !== undefined) return [text("section.line")];
+  return [text(isSigned(state.values) ? "section.noLine" : "section.lineUnknown")];
 }
 
 /** Whether each request needs a signature or a signed token. */

@@ -1,7 +1,7 @@
 // What the parts of the form are made of, each of which is a function of what the form has.
 
 import { type ComponentChild, type ComponentChildren, render } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { loadViews, type Views } from "../deliveries/tab";
 import { text } from "../deliveries/texts";
 import { RED } from "../node-red";
@@ -30,27 +30,6 @@ export function Note({ id, icon = "exclamation-triangle", text, children }: Note
         <span>{text}</span> {children}
       </span>
     </div>
-  );
-}
-
-interface SmallButtonProps {
-  readonly id?: string;
-  readonly label?: string;
-  readonly onClick: () => void;
-  readonly children: ComponentChildren;
-}
-
-export function SmallButton({ id, label, onClick, children }: SmallButtonProps) {
-  return (
-    <button
-      type="button"
-      class="red-ui-button red-ui-button-small"
-      id={id && `webhook-trigger-${id}`}
-      aria-label={label}
-      onClick={onClick}
-    >
-      {children}
-    </button>
   );
 }
 
@@ -107,24 +86,35 @@ export function DocsLink({ href, children }: { readonly href: string; readonly c
   );
 }
 
-/** Whether a section is open: its content is asked for then. */
-export function useOpenSection(name: string): boolean {
-  const [isOpen, setOpen] = useState(false);
-  useLayoutEffect(() => {
-    const section = $(`#webhook-trigger-section-${name}`);
-    const read = () => setOpen(section.prop("open") as boolean);
-    section.on("toggle", read);
-    read();
-  }, []);
-  return isOpen;
+interface LoadedViewProps {
+  readonly id: string;
+  /** It is loaded when it first is. */
+  readonly isWanted: boolean;
+  /** It is drawn anew where this has changed. Missing: with each change of the form. */
+  readonly basis?: string;
+  /** Draws it in an element. */
+  readonly show: (views: Views, element: HTMLElement) => void;
 }
 
-/** The views that are loaded with the tab, when they are first wanted; `null` where they have not come. */
-export function useViews(isWanted = true): Views | null | undefined {
+/** One of the views that are loaded with the tab. */
+export function LoadedView({ id, isWanted, basis, show }: LoadedViewProps) {
+  /** `null` where they have not come. */
   const [views, setViews] = useState<Views | null>();
+  const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!isWanted || views) return;
     void loadViews().then(setViews, () => setViews(null));
   }, [isWanted]);
-  return views;
+  useEffect(
+    () => {
+      if (views && place.current) show(views, place.current);
+    },
+    basis === undefined ? undefined : [views, basis],
+  );
+  return (
+    <>
+      <div ref={place} />
+      <Note id={`${id}-trouble`} text={isWanted && views === null ? text("testRequest.failed") : ""} />
+    </>
+  );
 }

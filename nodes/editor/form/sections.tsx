@@ -1,57 +1,58 @@
 // The sections of the form: their headings summarise them, and problems open them.
 
-import { useEffect, useRef } from "preact/hooks";
 import { makeTestRequest, testBody } from "../../../src/auth/present";
 import { signsQuery } from "../../../src/auth/senders/sender";
-import { shortName } from "../../../src/auth/senders/table";
+import { findSender, shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
 import { parseCallers } from "../../../src/config/callers";
-import { boxFields, defaults, rules, type SavedFields } from "../../../src/config/fields";
+import { defaults, rules, type SavedFields } from "../../../src/config/fields";
 import { isEnvironmentValue, isTrue, tryParseJson } from "../../../src/config/values";
 import { backoffAfter } from "../../../src/config/parse";
 import { host } from "../deliveries/host";
+import { Button } from "../deliveries/parts";
 import { text } from "../deliveries/texts";
 import { docsUrl, formatDuration, RED, updateText } from "../node-red";
 import {
   findRow,
-  findSender,
+  form,
   type FormState,
   input,
-  prepareBox,
   readForm,
   showElement,
-  storeKind,
+  updateEvent,
   type WebhookNode,
 } from "./form-state";
 import { describeFilter, showFilter } from "./filter";
 import { describeCommand, presentCaller } from "./handover";
-import { DocsLink, draw, Note, SmallButton, useOpenSection, useViews } from "./parts";
+import { DocsLink, draw, LoadedView, Note } from "./parts";
 
 interface Section {
   /** What is in it, for its heading. */
   readonly describe: (state: FormState) => readonly string[];
-  /** What it shows besides its fields. */
+  /** What it shows besides its fields, while it is open. */
   readonly show?: (state: FormState) => void;
+  /** Whether the form has it. Missing: always. */
+  readonly isShown?: (state: FormState) => boolean;
 }
 
 const sections: Readonly<Record<string, Section>> = {
-  callers: { describe: describeCallers, show: showCallers },
-  rotation: { describe: describeRotation, show: showRotation },
+  callers: { describe: describeCallers, show: showCallers, isShown: hasCallers },
+  rotation: { describe: describeRotation, isShown: hasRotation },
   filter: { describe: describeFilter, show: showFilter },
   message: { describe: describeMessage, show: showMessage },
   reply: { describe: describeReply, show: showReply },
   duplicates: { describe: describeDuplicates, show: showDuplicates },
   limits: { describe: describeLimits, show: showLimits },
   guaranteed: { describe: describeGuaranteed, show: showGuaranteed },
-  terminal: { describe: (state) => [describeCommand(state)] },
+  terminal: { describe: describeCommand },
 };
 
 export function prepareSections(node: WebhookNode): void {
-  for (const field of boxFields) prepareBox(node, field);
   $(".webhook-trigger-section > summary").on("click", ({ currentTarget }) => {
     // It opens after this event.
     requestAnimationFrame(() => (currentTarget as Element).parentElement?.scrollIntoView({ block: "nearest" }));
   });
+  $(".webhook-trigger-section").on("toggle", () => form().trigger(updateEvent));
   prepareDuplicates(node);
 }
 
@@ -62,9 +63,11 @@ function findBrokenSections(state: FormState | undefined): ReadonlySet<string | 
 /** Renews sections and headings, and opens sections with new problems: one that the user has closed stays closed. */
 export function showSections(state: FormState, before: FormState | undefined): void {
   const [broken, earlier] = [findBrokenSections(state), findBrokenSections(before)];
-  for (const [name, { describe, show }] of Object.entries(sections)) {
-    show?.(state);
+  for (const [name, { describe, show, isShown }] of Object.entries(sections)) {
+    // What is in a closed one is renewed when it is opened.
+    if (!before || before.open.has(name) || state.open.has(name)) show?.(state);
     const id = `webhook-trigger-section-${name}`;
+    if (isShown) showElement($(`#${id}`), isShown(state));
     const isBroken = broken.has(id);
     if (isBroken && !earlier.has(id)) $(`#${id}`).prop("open", true);
     draw(
@@ -82,39 +85,34 @@ export function showSections(state: FormState, before: FormState | undefined): v
 
 // The section *Callers*.
 
-function showCallers(state: FormState): void {
-  const section = $("#webhook-trigger-section-callers");
-  // Callers that the method does not use are there, which it says; those that are removed can come back.
-  if (state.credentials.callers !== "") section.data("stays", true);
-  showElement(section, state.used.has("callers") || section.data("stays") === true);
-  draw("callers", <Callers {...state} />);
+/** Callers that the method does not use are there, which it says; those that are removed can come back. */
+function hasCallers({ used, credentials }: FormState): boolean {
+  if (credentials.callers !== "") form().data(hadCallers, true);
+  return used.has("callers") || form().data(hadCallers) === true;
 }
 
-/** Its content, which is loaded with the views of the tab. */
-function Callers(state: FormState) {
-  const { node, values, used, credentials } = state;
-  const isOpen = useOpenSection("callers");
-  const views = useViews(isOpen);
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (!views || !place.current) return;
-    // Tokens may come when the form of another node is open.
-    const field = input("callers");
-    views.showCallers(host(), place.current, {
-      node: RED.nodes.subflow(node.z) ? undefined : node.id,
-      value: credentials.callers,
-      values,
-      isUsed: used.has("callers"),
-      isOpen,
-      enter: (value) => void field.val(value).trigger("change"),
-      present: (name, token) => presentCaller(state, name, token),
-    });
-  });
-  return (
-    <>
-      <div ref={place} />
-      <Note id="callers-trouble" text={views === null ? text("testRequest.failed") : ""} />
-    </>
+const hadCallers = "had-callers";
+
+function showCallers(state: FormState): void {
+  const { node, values, used, credentials, open } = state;
+  // Tokens may come when the form of another node is open.
+  const field = input("callers");
+  const setup = {
+    node: RED.nodes.subflow(node.z) ? undefined : node.id,
+    value: credentials.callers,
+    values,
+    isUsed: used.has("callers"),
+    isOpen: open.has("callers"),
+    enter: (value: string) => void field.val(value).trigger("change"),
+    present: (name: string, token: string) => presentCaller(state, name, token),
+  };
+  draw(
+    "callers",
+    <LoadedView
+      id="callers"
+      isWanted={setup.isOpen}
+      show={(views, element) => views.showCallers(host(), element, setup)}
+    />,
   );
 }
 
@@ -130,10 +128,9 @@ function describeCallers({ used, credentials: { callers } }: FormState): readonl
 
 const secondCredentials = ["secondPassword", "secondSecret"] as const;
 
-/** Shows the section where there can be a second credential. */
-function showRotation({ used }: FormState): void {
-  const isPossible = secondCredentials.some((name) => used.has(name));
-  showElement($("#webhook-trigger-section-rotation"), isPossible);
+/** Whether there can be a second credential. */
+function hasRotation({ used }: FormState): boolean {
+  return secondCredentials.some((name) => used.has(name));
 }
 
 function describeRotation({ credentials, used }: FormState): readonly string[] {
@@ -152,10 +149,9 @@ function showMessage(state: FormState): void {
   const payload = isTrue(values.returnQueryParams) ? { body, query } : isPayloadQuery(state) ? query : body;
   const lines = [`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`];
   if (isTrue(values.rawBody)) lines.push(`msg.rawBody = Buffer.from(${JSON.stringify(test.body)})`);
-  const picture = $("#webhook-trigger-picture");
-  updateText(picture, lines.join("\n"));
-  showElement(picture, !isEnvironmentValue(values.returnQueryParams));
-  updateText($("#webhook-trigger-topic"), describeTopic(state));
+  draw("picture", lines.join("\n"));
+  showElement($("#webhook-trigger-picture"), !isEnvironmentValue(values.returnQueryParams));
+  draw("topic", describeTopic(state));
 }
 
 /** Says where the sender has the event; empty where it has none. */
@@ -189,7 +185,7 @@ const jsonType = /^application\/json\b|^[^;]*\+json[\t ]*(?:;|$)/i;
 
 /** Shows what the flow must do, and whether the body fits its type. */
 function showReply({ values: { reply, replyBody: body, replyType } }: FormState): void {
-  updateText($("#webhook-trigger-hint-reply"), reply === "flow" ? text("hint.replyByFlow") : "");
+  draw("hint-reply", reply === "flow" && text("hint.replyByFlow"));
   const needsJson = jsonType.test(replyType) && body !== "" && !isEnvironmentValue(body);
   const isBroken = needsJson && tryParseJson(body) === undefined;
   draw("notes-reply", <Note id="note-json" icon="info-circle" text={isBroken ? text("reply.noJson") : ""} />);
@@ -222,13 +218,15 @@ function showDuplicates(state: FormState): void {
   const kind = getKeyKind(values);
   const kinds: KeyKind[] = [hasId(values) ? "id" : "none", "header", "json", "query", "body"];
   if (kind === "written") kinds.push(kind);
-  const choice = $("#webhook-trigger-duplicateKeyOf");
-  // The list may be open.
-  if (choice.data("kinds") !== kinds.join()) {
-    choice.empty().append(kinds.map((each) => new Option(text(`duplicateKey.${each}`), each)));
-    choice.data("kinds", kinds.join());
-  }
-  showElement(choice.val(kind).closest(".form-row"), ignoresDuplicates(values));
+  draw(
+    "duplicateKeyOf",
+    kinds.map((each) => (
+      <option key={each} value={each}>
+        {text(`duplicateKey.${each}`)}
+      </option>
+    )),
+  );
+  showElement($("#webhook-trigger-duplicateKeyOf").val(kind).closest(".form-row"), ignoresDuplicates(values));
   const hint = hasId(values) ? "hint.duplicateKey" : "hint.duplicateKeyWithoutId";
   updateText($("#webhook-trigger-hint-duplicateKey"), text(hint));
   draw("notes-duplicates", <DuplicateNotes {...state} />);
@@ -242,9 +240,9 @@ function DuplicateNotes({ values, report: { withoutKey = 0 } }: FormState) {
   return (
     <>
       <Note id="note-duplicates" icon="lightbulb-o" text={name && text("duplicates.suggested", { name })}>
-        <SmallButton id="ignore-duplicates" onClick={ignore}>
+        <Button id="webhook-trigger-ignore-duplicates" onClick={ignore}>
           {text("label.ignoreDuplicates")}
-        </SmallButton>
+        </Button>
       </Note>
       <Note id="note-no-id" text={isIgnoring && getKeyKind(values) === "none" ? text("duplicates.noId") : ""} />
       <Note
@@ -360,14 +358,14 @@ function showGuaranteed(state: FormState): void {
   const { values, used } = state;
   draw("guaranteed", <Promises {...state} />);
   const seconds = isTrue(values.guaranteed) ? sumBackoffs(values) : 0;
-  const span = seconds > 0 ? text("guaranteed.span", { time: formatDuration(seconds) }) : "";
-  updateText($("#webhook-trigger-guaranteed-span"), span);
+  draw("guaranteed-span", seconds > 0 && text("guaranteed.span", { time: formatDuration(seconds) }));
   showElement($("#webhook-trigger-section-guaranteed .webhook-trigger-group"), used.has("attempts"));
 }
 
 /** What guaranteed delivery promises, and asks of the flow; or what it needs where nothing can be stored. */
 function Promises({ values }: FormState) {
-  if (storeKind() === "none") return <Note id="note-no-store" text={text("guaranteed.missing")} />;
+  if (RED.settings.webhookTriggerGuaranteed === "none")
+    return <Note id="note-no-store" text={text("guaranteed.missing")} />;
   return (
     <>
       <ul class="webhook-trigger-points">
@@ -396,7 +394,11 @@ function describeGuaranteed({ values }: FormState): readonly string[] {
   const { guaranteed, concurrency: count, ratePerMinute: rate, breaker: failures } = values;
   if (isEnvironmentValue(guaranteed)) return [String(guaranteed)];
   if (!isTrue(guaranteed)) return [text("section.guaranteedOff")];
-  const parts = [text(storeKind() === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile")];
+  const parts = [
+    text(
+      RED.settings.webhookTriggerGuaranteed === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile",
+    ),
+  ];
   if (Number(count) !== 0) parts.push(text("section.concurrency", { count: String(count) }));
   if (Number(rate) !== 0) parts.push(text("section.rate", { rate: String(rate) }));
   if (Number(failures) !== 0)

@@ -1,11 +1,13 @@
 // The list of senders, and what a choice fills in.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Sender, usesCertificate } from "../../../src/auth/senders/sender";
-import { defaults, hashes, type SavedFields, settingNames, withDefaults } from "../../../src/config/fields";
-import { isEnvironmentValue, text as textOf } from "../../../src/config/values";
+import { usesCertificate } from "../../../src/auth/senders/sender";
+import { defaults, type SavedFields, withDefaults } from "../../../src/config/fields";
+import { isEnvironmentValue } from "../../../src/config/values";
 import {
   findJwtPreset,
+  findRecipe,
+  findSender,
   fullName,
   isKnownId,
   isRecipeId,
@@ -20,9 +22,7 @@ import { text } from "../deliveries/texts";
 import { updateText } from "../node-red";
 import { enterMissing, removeGenerated } from "./credentials";
 import {
-  findRecipe,
   findRow,
-  findSender,
   form,
   type FormState,
   formatScheme,
@@ -32,7 +32,6 @@ import {
   operatorDefaults,
   readForm,
   showElement,
-  showUnlisted,
   tickMethods,
   type WebhookNode,
 } from "./form-state";
@@ -72,7 +71,7 @@ export function getPreset(id: string): Preset {
   const { headerParameter, queryParameter, methods } = defaults;
   const recipe = findRecipe(id);
   if (recipe) return { headerParameter, queryParameter, methods, ...recipe.fields };
-  const sender: Sender | undefined = findSender(id);
+  const sender = findSender(id);
   if (!sender) return {};
   if (findJwtPreset(id)) return { verificationMethod: "jwt" };
   const [header] = sender.scheme.sig.headers;
@@ -101,7 +100,6 @@ export function prepareSender(node: WebhookNode): void {
     fillIn(node, { ...restored, ...(chosen === "" ? {} : getPreset(chosen)) });
     if (!isEnvironmentValue(chosen)) replaced = pickReplaced(chosen, entered);
   });
-  prepareSettings(node);
 }
 
 /** The values of the fields that a choice fills in. */
@@ -307,18 +305,6 @@ function Where({ values, sender }: FormState) {
 export function chooseSender(id: KnownId | ""): void {
   input("sender").val(id).trigger("change");
   $(`#${searchId}`).trigger("focus");
-}
-
-/** The settings are saved as one property, which Node-RED does not fill in. */
-function prepareSettings(node: WebhookNode): void {
-  const { senderSettings } = withDefaults(node);
-  input("alg").append(new Option(text("alg.preset"), ""), ...hashes.map((hash) => new Option(hash)));
-  for (const name of settingNames) {
-    const value = senderSettings[name];
-    if (name === "arm") input(name).prop("checked", String(value) === "true");
-    else input(name).val(textOf(value));
-    showUnlisted(name, value);
-  }
 }
 
 /** Shows defaults as placeholders. */

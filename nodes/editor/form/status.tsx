@@ -7,11 +7,12 @@ import { formatReasons, formatRefusal, inARow } from "../../../src/admin/summary
 import { isNumber, isText } from "../deliveries/answer";
 import { ask } from "../deliveries/api";
 import { ApiError } from "../deliveries/host";
+import { Button } from "../deliveries/parts";
 import { showDeliveriesOf } from "../deliveries/tab";
 import { minuteText, text } from "../deliveries/texts";
 import { enterCredential } from "./credentials";
 import { form, type FormState, input, setReport, type WebhookNode } from "./form-state";
-import { draw, Note, SmallButton } from "./parts";
+import { draw, Note } from "./parts";
 import { chooseSender } from "./sender";
 
 /** In ms. */
@@ -55,17 +56,17 @@ function Status({ node, values, report }: FormState) {
   return (
     <>
       <Note id="last-request" icon="history" text={describeLast(report)}>
-        <SmallButton id="deliveries" onClick={() => showDeliveriesOf(node.id)}>
+        <Button id="webhook-trigger-deliveries" onClick={() => showDeliveriesOf(node.id)}>
           {text("tab.list")}
-        </SmallButton>
+        </Button>
       </Note>
       <div role="status">
         <Note id="refused" text={describeRefusal(report)} />
         <Note id="looks-like" icon="lightbulb-o" text={name && text("lastRequest.looksLike", { name })}>
-          <SmallButton onClick={() => like && chooseSender(like)}>{text("lastRequest.takeOver")}</SmallButton>
+          <Button onClick={() => like && chooseSender(like)}>{text("lastRequest.takeOver")}</Button>
         </Note>
         <Note id="brought" icon="lightbulb-o" text={report.hasSecret ? text("lastRequest.brought") : ""}>
-          <SmallButton onClick={() => void fetch()}>{text("lastRequest.fetch")}</SmallButton>
+          <Button onClick={() => void fetch()}>{text("lastRequest.fetch")}</Button>
         </Note>
         <Note id="fetch-failed" text={hasFailed && !report.hasSecret ? text("lastRequest.fetchFailed") : ""} />
       </div>

@@ -2,20 +2,21 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { credentialNames, withDefaults } from "../../../src/config/fields";
+import { credentialNames } from "../../../src/config/fields";
 import { formatFilterReason, formatReasons, formatRefusal, formatSentence, inARow } from "../../../src/admin/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
 import { isText } from "../deliveries/answer";
 import { ask, classifyError } from "../deliveries/api";
 import { host } from "../deliveries/host";
+import { Button } from "../deliveries/parts";
 import { durationText, minuteText, text } from "../deliveries/texts";
 import { RED } from "../node-red";
 import { sendsSignature } from "./algorithm";
 import type { ConsoleSetup } from "./console";
 import { isCredentialChanged } from "./credentials";
-import { form, type FormState, hasOnlyCallers, isSame, updateEvent, type WebhookNode } from "./form-state";
+import { form, type FormState, isSame, updateEvent, type WebhookNode } from "./form-state";
 import { composeUrl } from "./handover";
-import { draw, Note, SmallButton, useViews } from "./parts";
+import { draw, LoadedView, Note } from "./parts";
 import { hasLimit } from "./sections";
 import { type AskedByForm, findTrouble } from "./test-trouble";
 
@@ -27,7 +28,7 @@ export function showTestRequest(state: FormState): void {
 }
 
 function TestRequest(state: FormState) {
-  const { node, values } = state;
+  const { node, values, onlyCallers } = state;
   const [isSending, setSending] = useState(false);
   const [result, setResult] = useState<TestOutcome>();
   const [isOpen, setOpen] = useState(false);
@@ -53,14 +54,22 @@ function TestRequest(state: FormState) {
     setResult(await sendTest(node, asked.current ?? { delivery: body?.delivery }));
     setSending(false);
   };
+  const setup: ConsoleSetup = {
+    ...{ node: node.id, values, onlyCallers },
+    url: composeUrl(state),
+    delivery: body?.delivery,
+    choose: (chosen) => {
+      asked.current = chosen;
+      hide();
+    },
+  };
   const inSubflow = Boolean(RED.nodes.subflow(node.z));
   const hint = text(inSubflow ? "testRequest.subflow" : "testRequest.hint");
   return (
     <>
       {host().mayWrite() && !inSubflow && (
-        <button
-          type="button"
-          class="red-ui-button red-ui-button-small"
+        <Button
+          icon={isOpen ? "fa-angle-down" : "fa-angle-right"}
           id="webhook-trigger-console-open"
           aria-expanded={isOpen}
           onClick={() => {
@@ -69,26 +78,16 @@ function TestRequest(state: FormState) {
             hide();
           }}
         >
-          <i class={`fa fa-fw fa-angle-${isOpen ? "down" : "right"}`} aria-hidden="true" /> {text("console.open")}
-        </button>
+          {text("console.open")}
+        </Button>
       )}
-      {isOpen && (
-        <ConsolePlace
-          state={state}
-          delivery={body?.delivery}
-          // Its key may be the sender's own by now.
-          key={JSON.stringify([
-            values.sender,
-            values.verificationMethod,
-            values.keySource,
-            hasOnlyCallers(values, state.credentials),
-          ])}
-          choose={(chosen) => {
-            asked.current = chosen;
-            hide();
-          }}
-        />
-      )}
+      <LoadedView
+        id="console"
+        isWanted={isOpen}
+        // Its key may be the sender's own by now.
+        basis={isOpen ? JSON.stringify([values.sender, values.verificationMethod, values.keySource, onlyCallers]) : ""}
+        show={(views, element) => views.showConsole(host(), element, isOpen ? setup : undefined)}
+      />
       <div class="webhook-trigger-send">
         <button
           type="button"
@@ -106,8 +105,8 @@ function TestRequest(state: FormState) {
           {body && !isOpen ? text("delivery.testBody", { time: minuteText(body.at) }) : hint}
         </span>
         {body && !isOpen && (
-          <SmallButton
-            id="usual-body"
+          <Button
+            id="webhook-trigger-usual-body"
             onClick={() => {
               chooseTestBody(node.id, undefined);
               // This button goes.
@@ -115,7 +114,7 @@ function TestRequest(state: FormState) {
             }}
           >
             {text("delivery.usualBody")}
-          </SmallButton>
+          </Button>
         )}
       </div>
       <div role="status">
@@ -125,31 +124,6 @@ function TestRequest(state: FormState) {
           result && <Result {...{ state, result }} />
         )}
       </div>
-    </>
-  );
-}
-
-interface ConsoleProps extends Pick<ConsoleSetup, "delivery" | "choose"> {
-  readonly state: FormState;
-}
-
-/** What is sent, which is loaded with the views of the tab. */
-function ConsolePlace({ state, delivery, choose }: ConsoleProps) {
-  const { node, values, credentials } = state;
-  const place = useRef<HTMLDivElement>(null);
-  const views = useViews();
-  useEffect(() => {
-    if (!views || !place.current) return undefined;
-    const onlyCallers = hasOnlyCallers(values, credentials);
-    const setup = { node: node.id, values, url: composeUrl(state), delivery, onlyCallers, choose };
-    const unmount = views.mountConsole(host(), place.current, setup);
-    place.current.scrollIntoView({ block: "nearest" });
-    return unmount;
-  }, [views]);
-  return (
-    <>
-      <div class="webhook-trigger-console" ref={place} />
-      <Note id="console-trouble" text={views === null ? text("testRequest.failed") : ""} />
     </>
   );
 }
@@ -170,9 +144,9 @@ function Result({ state, result }: { readonly state: FormState; readonly result:
       <ResultLine look={isGood ? "good" : "bad"} icon={isGood ? "check" : "times"} said={inARow(said)}>
         {hasStarted && (
           // It may show how far the message came.
-          <SmallButton id="debug" onClick={() => RED.actions.invoke("core:show-debug-tab")}>
+          <Button id="webhook-trigger-debug" onClick={() => RED.actions.invoke("core:show-debug-tab")}>
             {text("testRequest.debug")}
-          </SmallButton>
+          </Button>
         )}
       </ResultLine>
       <div class="webhook-trigger-hint" id="webhook-trigger-facts">
@@ -245,8 +219,7 @@ function describeOutcome(result: TestResult): string {
 
 /** Whether anything is not deployed: in this form but for the name, or in the editor, such as a wire. */
 function isChanged(state: FormState): boolean {
-  const { node, values } = state;
-  const isSameForm = isSame({ ...values, name: "" }, { ...withDefaults(node), name: "" });
+  const isSameForm = isSame({ ...state.values, name: "" }, { ...state.saved, name: "" });
   return RED.nodes.dirty() || credentialNames.some((name) => isCredentialChanged(state, name)) || !isSameForm;
 }
 

@@ -11,12 +11,12 @@ import type { DeliveriesStore } from "../deliveries/store";
 import { text } from "../deliveries/texts";
 import { mountDeliveries } from "../deliveries/view";
 import { showCallers } from "../form/callers";
-import { mountConsole } from "../form/console";
+import { showConsole } from "../form/console";
 import { Login } from "./login";
 import { PageHost, readPlace } from "./page-host";
 import { askForChanges, askForLogin, askForSession, askForSetup, type LoginForm, logOut } from "./session";
 
-export { mountConsole, mountDeliveries, showCallers };
+export { mountDeliveries, showCallers, showConsole };
 
 /** From one question whether anything has changed to the next, in ms; and how long it waits for an answer. */
 const [pollMs, pollAnswerMs] = [2000, 5000];

@@ -41,9 +41,18 @@ export function isKnownId(value: unknown): value is KnownId {
   return typeof value === "string" && Object.hasOwn(rows, value);
 }
 
+/** @returns nothing without a sender, for a recipe, and for an environment variable */
+export function findSender(id: unknown): Sender | undefined {
+  return isSenderId(id) ? senders[id] : undefined;
+}
+
+export function findRecipe(id: unknown): Recipe | undefined {
+  return isRecipeId(id) ? recipes[id] : undefined;
+}
+
 /** @returns nothing for other senders, and for an environment variable */
 export function findJwtPreset(sender: unknown): JwtPreset | undefined {
-  return isSenderId(sender) ? senders[sender].jwt : undefined;
+  return findSender(sender)?.jwt;
 }
 
 /** Senders that a user describes: in the form, their names are translated. */
