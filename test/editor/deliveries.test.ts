@@ -2,9 +2,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Locator } from "playwright-core";
 import should from "should";
 import type { Summary } from "../../src/admin/summary";
+import { answersInFront, isOfApi } from "../harness/answers-in-front";
 import { boxOf, catalogText, type Editor } from "../harness/browser";
 import { DeliveriesTab, FakeRuntime, noon, summaries, summary, trafficOf } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";
+import { uncalled } from "../harness/node-report";
+import { done } from "../harness/one-delivery";
 import { openEditor } from "../harness/stage";
 import { until } from "../harness/until";
 
@@ -152,7 +155,7 @@ describe("the tab of deliveries", () => {
     await tab.element.evaluate((element) => element.removeAttribute("style"));
   });
 
-  it("shows what has failed by its cause, filters by one, and replays it part by part until nothing is left", async () => {
+  it("shows what has failed by its cause, filters by one, replays it part by part until nothing is left, and finds what has failed since a time", async () => {
     const group = { node: "orders", error: "HTTP 504", count: 250, last: 1000 };
     runtime.failures = { groups: [group], causes: 1, failures: 250, hasMore: false };
     const left = { code: "bodyMissing", message: "in another language", count: 30 } as const;
@@ -179,10 +182,13 @@ describe("the tab of deliveries", () => {
     await press("delivery.close");
     const asked = { node, error, last: until1000 };
     runtime.groupsReplayed.should.eql([asked, { ...asked, after: "p1" }, { ...asked, after: "p2" }]);
-    const { length } = runtime.asked;
+    // All that have failed since a time are searched on as many pages as there are.
+    const recent = summaries(700, { state: "failed" }).map((each) => ({ ...each, at: Date.now() - hour }));
+    runtime.deliveries = [...recent, summary({ id: "old", state: "failed", at: Date.now() - 48 * hour })];
     await tab.button(catalogText("tab.failed.replay")).click();
-    await until(() => runtime.asked.length > length, "failed deliveries to be searched");
+    await tab.element.getByText(catalogText("tab.failed.found", { count: "700" })).waitFor();
     [last("node"), last("error")].should.eql([node, error]);
+    await editor.page.keyboard.press("Escape");
     await field("tab.filter.state").selectOption("");
     await until(() => last("error") === "", "the error to be forgotten");
   });
@@ -329,45 +335,6 @@ describe("the tab of deliveries", () => {
     (await tab.list.locator('[aria-selected="true"]').count()).should.equal(0);
   });
 
-  it("finds what has failed since a time, on as many pages as there are", async () => {
-    const recent = summaries(700, { state: "failed" }).map((each) => ({ ...each, at: Date.now() - hour }));
-    const old = summary({ id: "old", state: "failed", at: Date.now() - 48 * hour });
-    runtime.failures = { groups: [], causes: 0, failures: 701, hasMore: false };
-    await show([...recent, old]);
-    await tab.unfoldFailures();
-    await tab.button(catalogText("tab.failed.replay")).click();
-    await tab.element.getByText(catalogText("tab.failed.found", { count: "700" })).waitFor();
-    await press("Escape");
-  });
-
-  it("says why there is no list, and shows it by itself as soon as the runtime answers", async () => {
-    for (const [fault, key] of [[403, "forbidden"], [401, "forbidden"], [404, "notKept"], [500, "failed"], ["abort", "unreachable"]] as const) {
-      runtime.fault = fault;
-      await tab.open();
-      await tab.notice.filter({ hasText: catalogText(`tab.trouble.${key}`) }).waitFor();
-    }
-    runtime.fault = undefined;
-    runtime.deliveries = summaries(2);
-    await tab.rows.first().waitFor();
-    await tab.notice.waitFor({ state: "hidden" });
-  });
-
-  it("asks less often while the runtime does not answer, however much comes", async () => {
-    runtime.fault = 500;
-    await tab.open();
-    await until(() => runtime.asked.filter((query) => query.has("limit")).length > 2, "the list to be asked for again");
-    const { asked, seconds } = await askedWithin(1500);
-    asked.should.be.belowOrEqual(Math.ceil(seconds / 2));
-  });
-
-  it("says so where no deliveries are kept", async () => {
-    const keep = (value: number | undefined) => editor.set("webhookTriggerDeliveries", { keep: value });
-    await keep(0);
-    await tab.open();
-    await tab.notice.filter({ hasText: catalogText("tab.trouble.notKept") }).waitFor();
-    await keep(undefined);
-  });
-
   /** Presses on something, has a change drawn, and releases. */
   const pressDuring = async (pressed: Locator, by: "mouse" | "Space", change: () => Promise<void>) => {
     const { mouse, keyboard } = editor.page;
@@ -378,49 +345,24 @@ describe("the tab of deliveries", () => {
     await (by === "mouse" ? mouse.up() : keyboard.up(by));
   };
 
-  it("loses no press on a button whose line changes between press and release", async () => {
+  it("loses no press on a button, a cause of failures or a row that changes between press and release, and does what is shown then", async () => {
     const queue = { node: "orders", pause: "manual", queued: 7, retrying: 0 } as const;
     const resume = tab.button(`${catalogText("tab.queue.resume")}: Orders`);
     const line = tab.element.locator(".webhook-deliveries-queue");
+    const isPaused = (count: string) => line.filter({ hasText: catalogText("tab.queue.manual", { count }) }).waitFor();
     for (const by of ["mouse", "Space"] as const) {
       runtime.queues = [queue];
       await tab.publish();
-      await line.filter({ hasText: catalogText("tab.queue.manual", { count: "7" }) }).waitFor();
+      await isPaused("7");
       await pressDuring(resume, by, async () => {
         runtime.queues = [{ ...queue, queued: 8 }];
         await tab.publish();
-        await line.filter({ hasText: catalogText("tab.queue.manual", { count: "8" }) }).waitFor();
+        await isPaused("8");
       });
       await line.waitFor({ state: "detached" });
     }
     runtime.controlled.should.eql(["orders resume", "orders resume"]);
-  });
 
-  it("loses no press on a cause of failures that changes between press and release, and replays it as it is then", async () => {
-    const fail = (count: number) => {
-      const group = { node: "orders", error: "no order", count, last: count };
-      const smaller = { ...group, error: "no customer", count: 1 };
-      runtime.failures = { groups: [group, smaller], causes: 2, failures: count + 1, hasMore: false };
-      return tab.publish();
-    };
-    const replay = (count: number) => tab.failures.getByRole("button", { name: `${catalogText("tab.replay", { count: String(count) })}: no order` }); // prettier-ignore
-    await fail(4);
-    await tab.unfoldFailures();
-    await pressDuring(replay(4), "mouse", async () => {
-      await fail(5);
-      await replay(5).waitFor();
-    });
-    const dialog = editor.page.getByRole("dialog");
-    await dialog.getByText(catalogText("delivery.several.ask", { count: "5" })).waitFor();
-    await editor.page.keyboard.press("Escape");
-    await pressDuring(tab.button(`${catalogText("failures.show")}: no order`), "mouse", async () => {
-      await fail(6);
-      await replay(6).waitFor();
-    });
-    await until(() => last("error") === "no order", "the error to be asked for");
-  });
-
-  it("opens the delivery that is pressed, also where its row changes and others come between press and release", async () => {
     await show(summaries(3, { state: "running" }));
     await pressDuring(tab.row("event 1").locator(".webhook-deliveries-state"), "mouse", async () => {
       await come(summary({ id: "new", event: "has just come" }));
@@ -430,6 +372,27 @@ describe("the tab of deliveries", () => {
     });
     await tab.button(catalogText("tab.back")).click();
     (await tab.active()).should.equal("TypeError: no order");
+
+    const fail = (count: number) => {
+      const group = { node: "orders", error: "no order", count, last: count };
+      const smaller = { ...group, error: "no customer", count: 1 };
+      runtime.failures = { groups: [group, smaller], causes: 2, failures: count + 1, hasMore: false };
+      return tab.publish();
+    };
+    const replay = (count: number) => tab.button(`${catalogText("tab.replay", { count: String(count) })}: no order`);
+    await fail(4);
+    await tab.unfoldFailures();
+    await pressDuring(replay(4), "mouse", async () => {
+      await fail(5);
+      await replay(5).waitFor();
+    });
+    await editor.page.getByRole("dialog").getByText(catalogText("delivery.several.ask", { count: "5" })).waitFor();
+    await editor.page.keyboard.press("Escape");
+    await pressDuring(tab.button(`${catalogText("failures.show")}: no order`), "mouse", async () => {
+      await fail(6);
+      await replay(6).waitFor();
+    });
+    await until(() => last("error") === "no order", "the error to be asked for");
   });
 
   it("deletes what the filter shows, and a cause of failures, after a question that names their number", async () => {
@@ -529,12 +492,10 @@ describe("the tab of deliveries", () => {
     const resume = tab.button(`${catalogText("tab.queue.resume")}: Orders`);
     await resume.waitFor();
     runtime.controlled.should.eql(["payments resume", "orders pause"]);
-    for (const [fault, key] of [[403, "tab.queue.forbidden"], [500, "tab.queue.failed"]] as const) {
-      runtime.fault = fault;
-      const isNotified = await editor.noteNotifications();
-      await resume.click();
-      await isNotified(catalogText(key));
-    }
+    runtime.fault = 403;
+    const isNotified = await editor.noteNotifications();
+    await resume.click();
+    await isNotified(catalogText("tab.queue.forbidden"));
     runtime.fault = undefined;
     runtime.queues = [{ node: "orders", pause: "manual", queued: 7, retrying: 0 }];
     await tab.publish();
@@ -595,5 +556,131 @@ describe("the tab of deliveries", () => {
     await tab.open();
     await until(() => last("node") === "", "all nodes to be asked for");
     (await field("tab.filter.node").inputValue()).should.equal("");
+  });
+
+  describe("while something else answers than is wanted", () => {
+    type Answer = (typeof answersInFront)[number];
+    /** One for each of what is said; all are tried on the list. */
+    const oneOfEach = answersInFront.filter(({ trouble }, index) => answersInFront.findIndex((each) => each.trouble === trouble) === index);
+    /** Has it answer all calls, from the next one on. */
+    const during = async ({ answer }: Answer, act: () => Promise<void>, isMeant = isOfApi) => {
+      await editor.page.route(isMeant, answer);
+      await act();
+      await editor.page.unroute(isMeant, answer);
+    };
+    /** Has the tab ask at once. */
+    const lookAgain = async () => {
+      await tab.leave();
+      await editor.invoke("webhook-trigger:show-deliveries");
+      await tab.element.waitFor();
+    };
+    const say = ({ trouble }: Answer, others: Partial<Record<Answer["trouble"], string>> = {}) =>
+      others[trouble] ?? catalogText(`tab.trouble.${trouble}`);
+    const failed = catalogText("delivery.otherwise", { status: "502" });
+    const unreachable = catalogText("testRequest.failed");
+
+    it("says so above the list and of a press on a button, and goes on by itself when Node-RED answers again", async () => {
+      runtime.queues = [{ node: "orders", pause: "manual", queued: 1, retrying: 0 }];
+      await show(summaries(2));
+      const resume = tab.button(`${catalogText("tab.queue.resume")}: Orders`);
+      const pressed = catalogText("tab.queue.failed");
+      for (const each of answersInFront) {
+        await during(each, async () => {
+          await lookAgain();
+          await tab.notice.filter({ hasText: say(each) }).waitFor();
+          const isNotified = await editor.noteNotifications();
+          await resume.click();
+          await isNotified(say(each, { failed: pressed, unreachable: pressed }));
+        });
+      }
+      await come(summary({ id: "later", event: "came later" }));
+      await tab.row("came later").waitFor();
+      await tab.notice.waitFor({ state: "hidden" });
+      await resume.click();
+      await resume.waitFor({ state: "detached" });
+    });
+
+    it("says why there is no list, asks less often meanwhile, and shows it by itself as soon as the runtime answers", async () => {
+      const isSaid = (key: string) => tab.notice.filter({ hasText: catalogText(`tab.trouble.${key}`) }).waitFor();
+      await editor.set("webhookTriggerDeliveries", { keep: 0 });
+      await tab.open();
+      await isSaid("notKept");
+      await editor.set("webhookTriggerDeliveries", {});
+      for (const [fault, key] of [[403, "forbidden"], [401, "forbidden"], [404, "notKept"], [500, "failed"]] as const) {
+        runtime.fault = fault;
+        await tab.open();
+        await isSaid(key);
+      }
+      const { length } = runtime.asked;
+      await until(() => runtime.asked.length > length + 1, "the list to be asked for again");
+      const { asked, seconds } = await askedWithin(1500);
+      asked.should.be.belowOrEqual(Math.ceil(seconds / 2));
+      runtime.fault = undefined;
+      runtime.deliveries = summaries(2);
+      await tab.rows.first().waitFor();
+      await tab.notice.waitFor({ state: "hidden" });
+    });
+
+    it("lists what comes where only what is around the list is missing", async () => {
+      const isBeside = (url: URL) => /\/webhook-trigger\/(?:silent|queues|failures|traffic)$/.test(url.pathname);
+      for (const each of oneOfEach) {
+        const asked = editor.page.waitForRequest((request) => isBeside(new URL(request.url())));
+        await during(
+          each,
+          async () => {
+            await lookAgain();
+            await asked;
+            await come(summary({ id: each.name.replaceAll(" ", "-"), event: `during ${each.name}` }));
+            await tab.row(`during ${each.name}`).waitFor();
+          },
+          isBeside,
+        );
+      }
+    });
+
+    it("says so in an opened delivery, of its replay and its deletion, does neither, and follows it by itself afterwards", async () => {
+      const shown = await tab.openDelivery(runtime, { ...done, node: "orders" });
+      const problem = shown.locator(":scope > [role=status]");
+      const dialog = editor.page.getByRole("dialog");
+      const press = (key: string, within: Locator = shown) =>
+        within.getByRole("button", { name: catalogText(`delivery.${key}`), exact: true }).click();
+      for (const each of oneOfEach) {
+        const said = say(each, { unreachable, failed });
+        await during(each, async () => {
+          await lookAgain();
+          await problem.filter({ hasText: said }).waitFor();
+          await press("replay");
+          await shown.locator(".webhook-delivery-result").filter({ hasText: said }).waitFor();
+          await press("delete");
+          await press("delete", dialog);
+          await dialog.getByText(said).waitFor();
+          await press("close", dialog);
+        });
+        await lookAgain();
+        await problem.filter({ hasText: said }).waitFor({ state: "hidden" });
+      }
+      [runtime.replayed, runtime.deleted].should.eql([[], []]);
+      const [login] = oneOfEach;
+      if (login) await during(login, lookAgain);
+      runtime.deliveries = runtime.deliveries.map((each) => ({ ...each, answer: { status: 202, milliseconds: 1, body: null } }));
+      await shown.locator('[data-section="answer"] summary').filter({ hasText: "202" }).waitFor();
+    });
+
+    it("goes on in the form of a node, whose test request says so", async () => {
+      const report = { ...uncalled, accepted: 5, last: { at: noon, outcome: "accepted" } };
+      await editor.page.route("**/lastRequest", (route) => route.fulfill({ json: report }));
+      await editor.editAsItIs("orders");
+      for (const each of oneOfEach) {
+        const asked = editor.page.waitForRequest("**/lastRequest");
+        await during(each, async () => {
+          await editor.part("send").click();
+          const said = say(each, { failed: unreachable, unreachable });
+          await editor.part("result").filter({ hasText: said }).waitFor();
+          await asked;
+        });
+      }
+      report.accepted = 7;
+      await editor.part("last-request").filter({ hasText: "7" }).waitFor();
+    });
   });
 }); // prettier-ignore
