@@ -70,7 +70,7 @@ export class Uses {
     const known = this.#kept.get(node) ?? [...this.of(node).values()];
     const keys = new Map<string | undefined, string>(alertWhenSilent > 0 ? [[undefined, ownKey]] : []);
     for (const { name, digest } of access.callers) keys.set(name, digest.slice(0, keyLength));
-    if (keys.size === 0 && known.length === 0) return;
+    if (keys.size === 0 && known.length === 0 && !shared) return;
     const earlier = new Map(known.map((use) => [use.key, use]));
     const since = Date.now();
     const uses = Array.from(keys, ([name, key]) => [name, earlier.get(key) ?? { key, since }] as const);
@@ -112,9 +112,10 @@ export class Uses {
   #note(node: string, caller: string | undefined, at = Date.now()): void {
     const { uses, shared } = this.#nodes.get(node) ?? {};
     const use = uses?.get(caller);
+    // Instances forget no time: also where there is no alert by now, the one that they know must be the last one.
+    if (use || caller === undefined) shared?.note(node, use?.key ?? ownKey, at);
     if (!use) return;
     use.lastUsedAt = at;
-    shared?.note(node, use.key, at);
     this.#change();
   }
 
@@ -136,7 +137,7 @@ export class Uses {
 
   #compose(): string {
     const all = new Map(this.#kept);
-    for (const [node, { uses }] of this.#nodes) all.set(node, [...uses.values()]);
+    for (const [node, { uses }] of this.#nodes) if (uses.size > 0) all.set(node, [...uses.values()]);
     return JSON.stringify(Object.fromEntries(all));
   }
 }

@@ -105,6 +105,22 @@ describe("inactivity alerts", () => {
     told.should.eql(["silent 1 since 0.8", "heard"]);
   });
 
+  it("do not come for the time in which there was no alert, though other instances know when there was one", async () => {
+    const { shared, uses } = share();
+    const noting = { ...shared, note: (_: string, key: string, at: number) => uses.set(key, at) };
+    open(1, noting);
+    observed.accept();
+    open(0, noting);
+    await pass(5);
+    observed.accept();
+    await pass(0.5);
+    open(1, noting);
+    await pass(0.4);
+    told.should.eql([]);
+    await pass(0.1);
+    told.should.eql(["silent 1 since 5"]);
+  });
+
   it("come from the deploy on where no other instance can be asked", async () => {
     open(24, { ...share().shared, read: () => Promise.reject(new Error()) });
     await pass(24);
