@@ -152,6 +152,8 @@ function findTime({ lastUsedAt, since }: Use): number {
 
 /** Until it is silent, in ms. A clock that was set back must not delay the alert. */
 function timeLeft(use: Use, hours: number): number {
-  if (use.lastUsedAt !== undefined) use.lastUsedAt = Math.min(use.lastUsedAt, Date.now());
-  return findTime(use) + hours * hourMs - Date.now();
+  const now = Date.now();
+  use.since = Math.min(use.since, now);
+  if (use.lastUsedAt !== undefined) use.lastUsedAt = Math.min(use.lastUsedAt, now);
+  return findTime(use) + hours * hourMs - now;
 }

@@ -26,7 +26,7 @@ export interface Use {
   /** Identifies the token, whatever its caller is called. */
   readonly key: string;
   /** When its node was first deployed with it, or with an alert, in ms since the epoch. */
-  readonly since: number;
+  since: number;
   /** In ms since the epoch; missing where it was never used. */
   lastUsedAt?: number;
 }

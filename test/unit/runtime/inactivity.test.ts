@@ -71,6 +71,14 @@ describe("inactivity alerts", () => {
     told.should.eql(["silent 1 since 1"]);
   });
 
+  it("do not last longer when the clock is set back before the first request", async () => {
+    const ahead = mock.method(Date, "now", () => start + 100 * hour);
+    open(1);
+    ahead.mock.restore();
+    await pass(1);
+    told.should.eql(["silent 1 since 0"]);
+  });
+
   it("go on through deploys and restarts", async () => {
     const folder = temporaryFolder("silence");
     observed = new Observed(folder);
