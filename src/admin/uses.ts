@@ -15,7 +15,7 @@ import type { Outcomes } from "../flow/outcomes";
 export const usesFileName = "webhook-trigger.uses.json";
 /** In bytes; each caller takes some 80. */
 const maxFileBytes = 64 * 1024 * 1024;
-/** The file is written at most this often, in ms. */
+/** The file is written at most this often, in ms: a use after a quiet time is written at once, and survives a crash. */
 const writeIntervalMs = 60_000;
 /** So many digits of a digest tell tokens apart, and are of no use to others. */
 const keyLength = 16;
@@ -43,6 +43,8 @@ export class Uses {
   /** The uses of nodes that were not opened since the start. */
   readonly #kept: Map<string, readonly Use[]>;
   #writing: NodeJS.Timeout | undefined;
+  /** When the file was last written or, before that, when Node-RED started; in ms since the epoch. */
+  #writtenAt = Date.now();
 
   constructor(RED: NodeAPI, outcomes: Outcomes) {
     const { userDir } = getSettings(RED);
@@ -106,6 +108,7 @@ export class Uses {
     if (this.#writing === undefined && this.#nodes.size === 0) return;
     clearTimeout(this.#writing);
     this.#writing = undefined;
+    this.#writtenAt = Date.now();
     await this.#file?.write(() => this.#compose());
   }
 
@@ -132,7 +135,11 @@ export class Uses {
   }
 
   #change(): void {
-    this.#writing ??= setTimeout(() => void this.write(), writeIntervalMs).unref();
+    if (this.#writing) return;
+    const left = this.#writtenAt + writeIntervalMs - Date.now();
+    // The clock may have been set.
+    const wait = Math.min(Math.max(left, 0), writeIntervalMs);
+    this.#writing = setTimeout(() => void this.write(), wait).unref();
   }
 
   #compose(): string {

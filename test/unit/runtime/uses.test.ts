@@ -66,6 +66,18 @@ describe("when the tokens of callers were last used", () => {
     (statSync(file).mode & 0o777).should.equal(process.platform === "win32" ? 0o666 : 0o600);
   });
 
+  it("is written at once where nothing was for a minute, so that a crash does not lose the only use of a day", async () => {
+    deploy("one");
+    mock.timers.tick(minute);
+    while (!existsSync(file)) await turn();
+    const unused = readFileSync(file, "utf8");
+    mock.timers.tick(minute);
+    observed.call("one");
+    mock.timers.tick(1);
+    for (let count = 0; count < 1000 && readFileSync(file, "utf8") === unused; count++) await turn();
+    readFileSync(file, "utf8").should.match(new RegExp(`"lastUsedAt":${start + 2 * minute}}`));
+  });
+
   it("is forgotten with its node, and no file is written where there never were callers", async () => {
     deploy();
     await restart();
