@@ -161,7 +161,13 @@ export class RedisClient {
     this.#redis = this.#connect(redis, { maxRetriesPerRequest: 0, enableOfflineQueue: false, socketTimeout });
     this.#patient = this.#connect(redis, { maxRetriesPerRequest: null, socketTimeout: maxSilenceMs });
     this.#patient.on("error", () => undefined);
-    await this.#listen(this.#redis);
+    // ioredis reports neither a server that still loads its data, nor a sentinel that does not answer.
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const giveUp = () => reject(this.#failed(new Error(`not ready within ${this.#timeLimit} ms`)));
+      timer = setTimeout(giveUp, this.#timeLimit);
+    });
+    await Promise.race([this.#listen(this.#redis), late]).finally(() => clearTimeout(timer));
   }
 
   async close(): Promise<void> {

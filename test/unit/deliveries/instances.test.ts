@@ -1,4 +1,6 @@
 // Several instances on one server: what they count, pace and clean up together.
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { mock } from "node:test";
 import { scheduler } from "node:timers/promises";
 import { Job, Queue, QueueBase } from "bullmq";
@@ -373,6 +375,27 @@ function testInstances(): void {
       [await read("8"), await read("9")].should.eql(["without its body", 60]);
       await connection.close();
     });
+  });
+
+  describe("refuse deliveries in time, and say that the server is away, where", () => {
+    const loads = "loading:1\r\nloading_eta_seconds:60\r\n";
+    const info = `$${loads.length}\r\n${loads}\r\n`;
+    const reply = (socket: Socket) => socket.on("data", (text) => socket.write(/info/i.test(String(text)) ? info : "+OK\r\n")); // prettier-ignore
+    for (const [what, answer, connect] of [
+      ["no sentinel answers", () => undefined, (port: number) => ({ sentinels: [{ host: "127.0.0.1", port }], name: "primary" })], // prettier-ignore
+      ["it still loads its data", reply, (port: number) => ({ host: "127.0.0.1", port })],
+    ] as const) {
+      it(what, async () => {
+        const away = createServer(answer).listen(0, "127.0.0.1");
+        await once(away, "listening");
+        const connection = connect((away.address() as AddressInfo).port);
+        const opened = queues.open(new BullQueue({ connection, ...fastTiming, timeLimit: 500 }));
+        await opened.should.be.rejectedWith("unreachable");
+        queues.told.said.should.eql(["unreachable"]);
+        await queues.clear();
+        away.close();
+      });
+    }
   });
 
   it("tell each other when tokens were last used, at the latest as they end, and keep the last uses of a node", async () => {
