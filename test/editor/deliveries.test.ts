@@ -237,7 +237,7 @@ describe("the tab of deliveries", () => {
     await tab.row("came meanwhile").waitFor();
   });
 
-  it("leaves what is read where it is, and says how many are new above", async () => {
+  it("leaves what is read or under a finger where it is, and says how many are new above", async () => {
     await show(summaries(100));
     await scrollTo(1000);
     const row = tab.row(/event 28$/);
@@ -253,6 +253,16 @@ describe("the tab of deliveries", () => {
     await tab.button(catalogText("tab.new", { count: "1" })).waitFor();
     await scrollTo(0);
     await tab.row("new 3").waitFor();
+
+    const { x, y: top } = await boxOf(tab.row("new 3"));
+    const touch = await editor.page.context().newCDPSession(editor.page);
+    await touch.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x: x + 5, y: top + 5 }] });
+    await come(summary({ id: "n4", event: "new 4" }));
+    await tab.button(catalogText("tab.new", { count: "1" })).waitFor();
+    await touch.send("Input.dispatchTouchEvent", { type: "touchCancel", touchPoints: [] });
+    await touch.detach();
+    await come(summary({ id: "n5", event: "new 5" }));
+    await tab.row("new 5").waitFor();
   });
 
   it("loads older deliveries as the user scrolls, and lacks none where many came while these were on their way", async () => {

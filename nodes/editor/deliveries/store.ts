@@ -49,6 +49,7 @@ export class DeliveriesStore {
   #search: ReturnType<typeof setTimeout> | undefined;
   #announceTimer: ReturnType<typeof setTimeout> | undefined;
   #unannounced: Summary[] = [];
+  #isPressed = false;
   #isStopped = false;
 
   /**
@@ -156,9 +157,17 @@ export class DeliveriesStore {
 
   /** New rows would move what the user reads, or is about to press. */
   get #isReading(): boolean {
-    const isAt = (how: string) => this.#element.querySelector(`.webhook-deliveries-list${how}`) !== null;
-    return isAt(":active") || this.state.isScrolled || (isAt(":focus") && this.activeIndex > 0);
+    const isFocused = this.#element.querySelector(".webhook-deliveries-list:focus") !== null;
+    return this.#isPressed || this.state.isScrolled || (isFocused && this.activeIndex > 0);
   }
+
+  /** The list is pressed, by whatever pointer: not all browsers have it `:active` under a finger. */
+  readonly press = (): void => {
+    this.#isPressed = true;
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, this.#lift, { once: true });
+  };
+
+  readonly #lift = (): void => void (this.#isPressed = false);
 
   /** Back at the top, there is nothing more to be held. */
   scroll(isScrolled: boolean): void {
