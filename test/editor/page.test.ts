@@ -388,6 +388,22 @@ describe("the page of deliveries", () => {
       await each.offerOfDeletion().then((button) => button.waitFor());
       await each.button("page.logOut").waitFor();
     });
+
+    it("offers the login again when a change is refused, as the token is valid no more", async () => {
+      await order("/orders", '{"order":5}');
+      const each = await open();
+      await each.button("page.logIn").click();
+      await each.logIn("admin", "right");
+      const remove = await each.offerOfDeletion();
+      await each.page.evaluate(() => localStorage.setItem("auth-tokens", '{"access_token":"old"}'));
+      await remove.click();
+      await each.page
+        .getByRole("dialog")
+        .getByRole("button", { name: catalogText("delivery.delete") })
+        .click();
+      await each.button("page.logIn").waitFor();
+      (await each.button("page.logOut").count()).should.equal(0);
+    });
   });
 
   describe("with the login of another service", () => {

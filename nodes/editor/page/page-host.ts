@@ -4,7 +4,7 @@ import type { ListedNode, PageSession, PageSetup, Texts } from "../../../src/adm
 import { permissions } from "../../../src/config/permissions";
 import { formatPlace, type Place } from "../../../src/admin/place";
 import type { Translate } from "../../../src/admin/summary";
-import type { DeliveriesHost, KnownNode } from "../deliveries/host";
+import { type DeliveriesHost, isApiError, type KnownNode } from "../deliveries/host";
 import { states } from "../deliveries/texts";
 import { askForNodes, call, hasPermission } from "./session";
 
@@ -12,7 +12,6 @@ export class PageHost implements DeliveriesHost {
   readonly language: string;
   readonly translate: Translate;
   readonly isPage = true;
-  readonly call = call;
   /** The list is shown when it has come. */
   settings: PageSession = {
     user: null,
@@ -24,14 +23,27 @@ export class PageHost implements DeliveriesHost {
   };
   nodes: ReadonlyMap<string, KnownNode> = new Map();
 
-  /** @param reportError shows an error */
+  /**
+   * @param reportError shows an error
+   * @param refused called when the user may not do what was asked for: where all may look, that alone shows that a login has ended
+   */
   constructor(
     { language, texts }: PageSetup,
     readonly reportError: (message: string) => void,
+    readonly refused: () => void,
   ) {
     this.language = language;
     this.translate = (key, values = {}) => findText(texts, key).replace(/__(\w+)__/g, (_, name: string) => String(values[name] ?? "")); // prettier-ignore
   }
+
+  readonly call: DeliveriesHost["call"] = async (...asked) => {
+    try {
+      return await call(...asked);
+    } catch (error) {
+      if (isApiError(error) && error.status === 401) this.refused();
+      throw error;
+    }
+  };
 
   async fetchNodes(): Promise<void> {
     this.nodes = new Map((await askForNodes()).map((node) => [node.id, this.#describe(node)]));

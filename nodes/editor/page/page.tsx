@@ -46,7 +46,11 @@ class Page {
     readonly setup: PageSetup,
     readonly login: LoginForm,
   ) {
-    this.#host = new PageHost(setup, (message) => this.#report(message));
+    this.#host = new PageHost(
+      setup,
+      (message) => this.#report(message),
+      () => this.#state.shown === "list" && void this.#begin(),
+    );
     useHost(this.#host);
     document.documentElement.lang = setup.language;
     document.title = text("tab.label");
