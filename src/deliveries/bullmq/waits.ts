@@ -20,13 +20,15 @@ interface JobsOfWaiting {
 }
 
 /**
- * Takes what is due from the set, if it is still there, and the job of its last attempt is gone.
+ * Takes what is due from the set, unless it is not there any more, or the job of its last attempt is not yet gone.
  * KEYS: waits, that job. ARGV: its name in the set, the time.
  */
 const takeDue = `
 local at = redis.call("ZSCORE", KEYS[1], ARGV[1])
-if not at or tonumber(at) > tonumber(ARGV[2]) or redis.call("EXISTS", KEYS[2]) == 1 then return 0 end
-return redis.call("ZREM", KEYS[1], ARGV[1])`;
+if not at or tonumber(at) > tonumber(ARGV[2]) then return "gone" end
+if redis.call("EXISTS", KEYS[2]) == 1 then return "left" end
+redis.call("ZREM", KEYS[1], ARGV[1])
+return "taken"`;
 
 /**
  * BullMQ hands over what it delays by the clock of whichever instance asks, behind all that came meanwhile. So what waits
@@ -80,8 +82,8 @@ export class SharedWaits {
       let left = 0;
       for (let found = step; found === step;) {
         const due = await this.#client.ask((redis) => redis.zrangebyscore(this.#key, "-inf", now, "LIMIT", left, step));
-        const taken = await Promise.all(due.map(async (name) => this.#handOver(name, now)));
-        left += taken.filter((isTaken) => !isTaken).length;
+        const ends = await Promise.all(due.map(async (name) => this.#handOver(name, now)));
+        left += ends.filter((end) => end === "left").length;
         found = due.length;
       }
       if (left > 0) this.#lookIn(this.#soonMs);
@@ -98,14 +100,14 @@ export class SharedWaits {
     this.#wakeAt = Infinity;
   }
 
-  /** @returns whether this instance has taken it */
-  async #handOver(name: string, now: number): Promise<boolean> {
+  /** @returns what has become of it; `gone`: another instance has taken it */
+  async #handOver(name: string, now: number): Promise<unknown> {
     const [id = "", ...node] = name.split(" ");
     const waiting = { id, node: node.join(" ") };
     const job = this.#jobs.nameJob(waiting);
-    const isTaken = (await this.#client.ask((redis) => redis.eval(takeDue, 2, this.#key, job, name, now))) === 1;
-    if (isTaken) await this.#jobs.addJob(waiting);
-    return isTaken;
+    const end = await this.#client.ask((redis) => redis.eval(takeDue, 2, this.#key, job, name, now));
+    if (end === "taken") await this.#jobs.addJob(waiting);
+    return end;
   }
 
   #lookIn(ms: number): void {

@@ -10,6 +10,7 @@ import { DeliveryIndex } from "../../../src/deliveries/bullmq/delivery-index";
 import { RedisClient } from "../../../src/deliveries/bullmq/redis-client";
 import { SharedDuplicates } from "../../../src/deliveries/bullmq/shared-keys";
 import { type BullOptions, BullQueue } from "../../../src/deliveries/bullmq/bull-queue";
+import { SharedWaits } from "../../../src/deliveries/bullmq/waits";
 import type { StoredDelivery } from "../../../src/deliveries/delivery";
 import { type AttemptResult, StoreError } from "../../../src/deliveries/queue";
 import { delivered, failed, fastTiming, Queues, succeeded, TestFlow } from "../../harness/queues";
@@ -396,6 +397,26 @@ function testInstances(): void {
         away.close();
       });
     }
+  });
+
+  it("hand over all that is due in its order, also where another instance takes some of it", async () => {
+    const connection = new RedisClient({ url: server.url(), namespace: `n${namespaces}` }, 5000, () => Promise.resolve()); // prettier-ignore
+    await connection.start(queues.told);
+    const due = Array.from({ length: 250 }, (_, index) => `${index}`);
+    for (const id of due) await client.zadd(`${root()}:waits`, id, `${id} n`);
+    const others = due.slice(0, 50).map((id) => `${id} n`);
+    const added: string[] = [];
+    const waits = new SharedWaits(connection, {
+      nameJob: ({ id }) => {
+        if (id === "0") void connection.redis.zrem(`${root()}:waits`, ...others);
+        return `${root()}:job`;
+      },
+      addJob: async ({ id }) => void added.push(id),
+    });
+    await waits.look();
+    added.should.eql(due.slice(50));
+    waits.stop();
+    await connection.close();
   });
 
   it("tell each other when tokens were last used, at the latest as they end, and keep the last uses of a node", async () => {
