@@ -48,7 +48,13 @@ let server: ValkeyServer | undefined;
 const variable = "WEBHOOK_TRIGGER_TEST_REDIS";
 
 /** As fast as deliveries of a process that has ended can be taken over within a test. */
-export const fastTiming = { lockDuration: 1500, stalledInterval: 300, pollInterval: 100, tidyInterval: 200 };
+export const fastTiming = {
+  lockDuration: 1500,
+  stalledInterval: 300,
+  pollInterval: 100,
+  missedInterval: 200,
+  tidyInterval: 200,
+};
 
 /** Longer than a loaded machine may stand still: a lock that expires has its flow started twice. */
 const lockDuration = 6000;

@@ -37,7 +37,9 @@ const defaults = {
   breakerInterval: breakerIntervalMs,
   /** How often pauses are read, which other instances change. */
   pollInterval: 2000,
-  /** How often old deliveries are dropped, the server's clock is read, and missing jobs are added. */
+  /** How often missing jobs are added: another instance takes over within 30 s. */
+  missedInterval: 20_000,
+  /** How often old deliveries are dropped, and the server's clock is read. */
   tidyInterval: 60_000,
   maxAge,
   maxBytes,
@@ -81,7 +83,8 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     const client = (this.#client = new RedisClient(options, timeLimit, async () => this.#arrive()));
     this.#waits = new SharedWaits(client, {
       nameJob: ({ id, node }) => this.queueOf(node).queue.toKey(id),
-      addJob: async ({ id, node }) => this.#addJob(this.queueOf(node), id),
+      // It waits no more: until it has its job, it is lost.
+      addJob: async ({ id, node }) => client.persist(async () => this.#addJob(this.queueOf(node), id)),
     });
     this.#index = new DeliveryIndex(client, options, this.#waits, (node) => this.events?.emit("changed", { node }));
     this.#breaker = new SharedBreaker(client, breakerInterval);
@@ -92,13 +95,13 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
 
   async open(events: StoreAnnouncer): Promise<void> {
     this.events = events;
-    const { stalledInterval, pollInterval, tidyInterval } = this.#options;
+    const { stalledInterval, pollInterval, missedInterval, tidyInterval } = this.#options;
     this.#every(stalledInterval, async () => this.#takeOver());
     this.#every(pollInterval, async () => this.#poll());
     this.#every(renewInterval, async () => this.duplicates.renew());
     this.#every(tidyInterval, async () => this.#index.tidy());
     this.#every(tidyInterval, async () => this.#client.readClock());
-    this.#every(tidyInterval, async () => this.#addMissingJobs());
+    this.#every(missedInterval, async () => this.#addMissingJobs());
     await this.#client.start(events);
     await this.#index.tidy();
   }
@@ -389,14 +392,9 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
    */
   async #addMissingJobs(): Promise<void> {
     for (const jobs of this.queues.values()) {
-      const { node, queue, consumer } = jobs;
-      if (!consumer) continue;
-      for await (const ids of this.#index.listUnfinished(node)) {
-        const found = await this.#client.transact((multi) => {
-          for (const id of ids) this.#waits.find(multi.exists(queue.toKey(id)), { id, node });
-        });
-        const missing = ids.filter((_, index) => found[2 * index] === 0 && found[2 * index + 1] === null);
-        for (const id of missing) if (!this.running.has(id)) await this.#addJob(jobs, id);
+      if (!jobs.consumer) continue;
+      for await (const id of this.#index.listLost(jobs.node, jobs.queue.toKey(""))) {
+        if (!this.running.has(id)) await this.#addJob(jobs, id);
       }
     }
   }

@@ -101,6 +101,20 @@ end
 return { nodes, redis.call("GET", KEYS[1]) or "0" }`;
 
 /**
+ * Which of a part of a set have no job and do not wait. Returns how many are in that part, and these.
+ * KEYS: the set, waits. ARGV: the names of the jobs without their ids, their node, where the part begins and ends.
+ */
+const findLost = `
+local jobs, node, from, to = unpack(ARGV)
+local ids, lost = redis.call("ZRANGE", KEYS[1], from, to), {}
+for _, id in ipairs(ids) do
+  if redis.call("EXISTS", jobs .. id) == 0 and not redis.call("ZSCORE", KEYS[2], id .. " " .. node) then
+    lost[#lost + 1] = id
+  end
+end
+return { #ids, lost }`;
+
+/**
  * Below the root:
  *
  *   delivery:<id>                            a hash: `delivery`, `reply` and `attempts` as JSON, `body`, `bytes`; `state`
@@ -236,13 +250,20 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     return Object.fromEntries(counts.filter(([, number]) => number > 0));
   }
 
-  /** The ids of a node's unfinished deliveries, in steps. */
-  async *listUnfinished(node: string): AsyncGenerator<string[]> {
+  /**
+   * A node's unfinished deliveries that have no job and do not wait.
+   *
+   * @param jobs the names of its jobs without their ids
+   */
+  async *listLost(node: string, jobs: string): AsyncGenerator<string> {
+    const waits = this.#client.key("waits");
     for (const state of unfinished) {
       const set = this.#client.key("in", state, node);
-      for (let [from, ids]: [number, string[]] = [0, []]; from === 0 || ids.length === step; from += step) {
-        ids = await this.#client.ask((redis) => redis.zrange(set, from, from + step - 1));
-        yield ids;
+      for (let [from, found] = [0, step]; found === step; from += step) {
+        const args = [jobs, node, from, from + step - 1];
+        const [all, lost] = (await this.#client.ask((redis) => redis.eval(findLost, 2, set, waits, ...args))) as [number, string[]]; // prettier-ignore
+        yield* lost;
+        found = all;
       }
     }
   }

@@ -63,11 +63,6 @@ export class SharedWaits {
     multi.zrem(this.#key, nameWaiting(waiting));
   }
 
-  /** Adds a command whose result is `null` where it does not wait. */
-  find(multi: ChainableCommander, waiting: Waiting): void {
-    multi.zscore(this.#key, nameWaiting(waiting));
-  }
-
   /** @returns for how many ms it has to wait; 0 where it was handed over at its time, or does not wait */
   async findLeftMs(waiting: Waiting): Promise<number> {
     const at = await this.#client.ask((redis) => redis.zscore(this.#key, nameWaiting(waiting)));

@@ -151,12 +151,25 @@ function testInstances(): void {
         await scheduler.wait(300);
         return this.moveToCompleted(...args);
       }); // prettier-ignore
-      const queue = await open({ tidyInterval: 3_600_000 });
+      const queue = await open({ missedInterval: 3_600_000 });
       const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirstMs: 1 }); // prettier-ignore
       queue.process("n", flow);
       await queue.add(delivered("1"), body);
       await until(() => flow.ends.length === 2, "another attempt");
       complete.mock.callCount().should.equal(1);
+    });
+
+    it("start in time what is due where the server goes away between its wait and its job", async () => {
+      const find = mock.method(DeliveryIndex.prototype, "findSize", () => {
+        find.mock.restore();
+        return Promise.reject(new StoreError("unreachable"));
+      });
+      const queue = await open({ missedInterval: 3_600_000 });
+      const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirstMs: 1 }); // prettier-ignore
+      queue.process("n", flow);
+      await queue.add(delivered("1"), body);
+      await until(() => flow.ends.length === 2, "another attempt");
+      find.mock.callCount().should.equal(1);
     });
 
     it("start nothing early where it is set forward, and then in time", async () => {
@@ -283,7 +296,7 @@ function testInstances(): void {
     });
 
     it("start at once what was stored while the server had forgotten the script of its job", async () => {
-      const queue = await open({ tidyInterval: 3_600_000 });
+      const queue = await open({ missedInterval: 3_600_000 });
       const flow = new TestFlow();
       queue.process("n", flow);
       await queue.add(delivered("1"), body);
@@ -411,7 +424,7 @@ function testInstances(): void {
         if (id === "0") void connection.redis.zrem(`${root()}:waits`, ...others);
         return `${root()}:job`;
       },
-      addJob: async ({ id }) => void added.push(id),
+      addJob: ({ id }) => Promise.resolve(void added.push(id)),
     });
     await waits.look();
     added.should.eql(due.slice(50));
