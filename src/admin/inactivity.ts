@@ -22,7 +22,7 @@ interface SilenceWatch {
   /** Whether its callers are watched as well. */
   readonly isPerCaller: boolean;
   isOpen: boolean;
-  /** That of the endpoint, and of callers, whatever they are called. */
+  /** The uses that are too long ago, whatever their callers are called by now. */
   readonly silent: Set<Use>;
   timer?: NodeJS.Timeout;
 }
@@ -54,7 +54,7 @@ export class Inactivity {
     });
   }
 
-  /** For how many hours nothing was accepted, where there is an alert; and how many callers are silent. */
+  /** The hours of the alert, where nothing was accepted for so long; and how many callers are silent. */
   find(node: string): { silentFor: number | undefined; silentCallers: number } {
     const watch = this.#watches.get(node);
     if (!watch?.isOpen) return { silentFor: undefined, silentCallers: 0 };

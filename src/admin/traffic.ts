@@ -20,7 +20,7 @@ export interface TrafficReport extends Readonly<Record<ShownCount, number[]>> {
 
 type Minute = Record<ShownCount, number> & { readonly minute: number };
 
-/** Of a node: the minutes in which something came. After each, as many deliveries wait until the next one. */
+/** Of a node: the minutes in which something came. What waited at the end of one did so until the next one. */
 class NodeTraffic {
   /** The oldest first; the first one may be older than what is shown. */
   readonly #minutes: Minute[] = [];

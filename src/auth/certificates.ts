@@ -39,7 +39,7 @@ export function createCertificateAuthenticator(
     (text, source) =>
       judgeTime(text, { source, unit: "iso8601", tolerance }, at);
 
-  /** Nothing where only the body would tell, which is missing before it is read. */
+  /** Nothing where the head breaks no rule, and the body, which says what is signed, is missing. */
   const read = (head: RequestHead, at: number, body?: DecodedBody): SignedText | RefusalReason | undefined =>
     isSns ? readSns(head, body, topicArn, readTimeAt(at)) : readPaypal(head, webhookId, readTimeAt(at));
 
@@ -86,8 +86,8 @@ export function createCertificateAuthenticator(
     redactor: new Redactor([], testCredentials),
     checkHead(head, at, ip = "") {
       if (testCredentials.isTest(head)) return byTest;
-      const begun = read(head, at);
-      if (begun && "kind" in begun) return toProblem(begun);
+      const signed = read(head, at);
+      if (signed && "kind" in signed) return toProblem(signed);
       const verifyLater = (body: DecodedBody) => verifyBody(head, body, at, ip);
       const maxBody = isSns ? { bytes: maxSnsBytes, otherwise: problems.bodyTooLarge } : undefined;
       return { isUnverified: true, needsBytes: true, maxBody, verifyLater };

@@ -6,8 +6,8 @@ import type { Authenticated } from "./authenticator";
 
 type Access = WebhookConfig["access"];
 
-/** What may change: requests that start the flow are verified by all the rest. */
-const apart = { first: "", second: "", callers: [], verifyToken: "" };
+/** What may change between two deploys, made equal: all the rest of both must be. */
+const changeable = { first: "", second: "", callers: [], verifyToken: "" };
 
 /**
  * Whether what a request has shown is valid at its endpoint now: the token of a caller, whose name may be another now
@@ -24,5 +24,5 @@ export function isStillValid(
     return known !== undefined && (now.method !== "basic" || known.name === caller);
   }
   const isAccepted = [now.first, now.second].includes(before[credential]);
-  return isAccepted && isDeepStrictEqual({ ...before, ...apart }, { ...now, ...apart });
+  return isAccepted && isDeepStrictEqual({ ...before, ...changeable }, { ...now, ...changeable });
 }

@@ -130,7 +130,7 @@ export interface DeliveryQueue extends DeliveryList {
   /** Duplicate keys that survive a restart. */
   readonly duplicates: Duplicates;
   /** Missing where no other instance uses the queue. */
-  readonly callerUses?: SharedUses;
+  readonly uses?: SharedUses;
   /** How many deliveries of each state a node has. */
   counts(node: string): Promise<Partial<Record<State, number>>>;
   /** Called once, first. In trouble it rejects, goes on trying, and announces when it is `up`; until then everything rejects. */
@@ -188,7 +188,7 @@ export interface SharedUses {
    * @param at in ms since the epoch
    */
   note(node: string, key: string, at: number): void;
-  /** By the keys of a node's tokens. */
+  /** By keys. */
   read(node: string): Promise<ReadonlyMap<string, number>>;
 }
 

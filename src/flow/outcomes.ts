@@ -89,8 +89,8 @@ interface OutcomeEvents extends StoreEvents {
 
   "attempt:succeeded": [AttemptEvent];
   /**
-   * Without guaranteed delivery, only failures are reported. `isLast`: the delivery has failed; `isGivenUp`: with
-   * guaranteed delivery, in all of its attempts.
+   * Without guaranteed delivery, only failures are reported. `isLast`: the delivery has failed, and is not started again;
+   * `isGivenUp`: its attempts are used up, and its sender was not told.
    */
   "attempt:failed": [AttemptEvent & { readonly error: string; readonly isLast: boolean; readonly isGivenUp?: boolean }];
   /** By a deploy or a stop. */

@@ -150,7 +150,7 @@ export class DeliveryStores {
 
   /** What instances tell each other of a node; nothing where no other one has its deliveries. */
   sharedUsesOf(isGuaranteed: boolean): SharedUses | undefined {
-    return isGuaranteed || this.#isConfigured ? this.queue.callerUses : undefined;
+    return isGuaranteed || this.#isConfigured ? this.queue.uses : undefined;
   }
 
   /** Whether the queue may have deliveries, also of nodes without guaranteed delivery by now. */

@@ -23,7 +23,7 @@ import { DeliveryIndex } from "./delivery-index";
 import { addJob, findMissing, isLockKnown, isUnknownScript, type JobData, lockKey } from "./internals";
 import { createQueue, NodeJobs } from "./node-jobs";
 import { maxRetryDelayMs, RedisClient, type RedisSettings } from "./redis-client";
-import { renewInterval, SharedCallerUses, SharedDuplicates, SharedRates } from "./shared-keys";
+import { renewInterval, RedisUses, SharedDuplicates, SharedRates } from "./shared-keys";
 import { SharedWaits } from "./waits";
 
 /** Times in ms; tests shorten them. */
@@ -60,7 +60,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   /** The rate limits of all instances. */
   readonly rates: SharedRates;
   readonly duplicates: SharedDuplicates;
-  readonly callerUses: SharedCallerUses;
+  readonly uses: RedisUses;
   readonly #options: BullOptions & typeof defaults;
   readonly #client: RedisClient;
   readonly #waits: SharedWaits;
@@ -90,7 +90,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     this.#breaker = new SharedBreaker(client, breakerInterval);
     this.duplicates = new SharedDuplicates(client);
     this.rates = new SharedRates(client);
-    this.callerUses = new SharedCallerUses(client);
+    this.uses = new RedisUses(client);
   }
 
   async open(events: StoreAnnouncer): Promise<void> {
@@ -236,7 +236,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   }
 
   protected async disconnect(): Promise<void> {
-    await this.callerUses.tell();
+    await this.uses.tell();
     await this.#client.close();
     this.work.abandon();
     await Promise.all([...this.queues.values()].map(async (jobs) => jobs.close()));

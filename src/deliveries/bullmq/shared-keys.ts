@@ -1,4 +1,4 @@
-// Duplicate keys, request counts and the uses of tokens of all instances.
+// Duplicate keys, request counts, and the last uses of endpoints and tokens, of all instances.
 
 import type { ChainableCommander } from "ioredis";
 import { randomUUID } from "node:crypto";
@@ -282,7 +282,7 @@ export class SharedRates implements RateCounter {
   }
 }
 
-/** How long after its first use of a token an instance tells the others, in ms. */
+/** How long after the first use that an instance has not told the others it does so, in ms. */
 const tellAfterMs = 1000;
 /** Of a node: twice as many as it may have callers, as the tokens of removed ones go last. */
 const maxUses = 2 * maxCallers;
@@ -301,8 +301,8 @@ end
 redis.call("ZREMRANGEBYRANK", KEYS[1], 0, -ARGV[1] - 1)
 redis.call("PEXPIRE", KEYS[1], ARGV[2])`;
 
-/** Below the root: `uses:<node>`, a sorted set of the keys of tokens by the times of their last uses. */
-export class SharedCallerUses implements SharedUses {
+/** Below the root: `uses:<node>`, a sorted set of the keys of its tokens, and of itself, by the times of their last uses. */
+export class RedisUses implements SharedUses {
   readonly #client: RedisClient;
   /** Uses that the others do not know yet, by nodes and keys. */
   readonly #news = new Map<string, Map<string, number>>();

@@ -434,16 +434,16 @@ function testInstances(): void {
 
   it("tell each other when tokens were last used, at the latest as they end, and keep the last uses of a node", async () => {
     const [one, other] = [await open(), await open()];
-    one.callerUses.note("n", "a", 2000);
-    await until(async () => (await other.callerUses.read("n")).size === 1, "the use");
-    for (const [key, at] of [["a", 1000], ["b", 3000]] as const) other.callerUses.note("n", key, at); // prettier-ignore
+    one.uses.note("n", "a", 2000);
+    await until(async () => (await other.uses.read("n")).size === 1, "the use");
+    for (const [key, at] of [["a", 1000], ["b", 3000]] as const) other.uses.note("n", key, at); // prettier-ignore
     await other.close();
-    [...(await one.callerUses.read("n"))].should.eql([["a", 2000], ["b", 3000]]); // prettier-ignore
-    for (let index = 0; index < 2000; index++) one.callerUses.note("n", `c${index}`, 4000 + index);
-    await one.callerUses.tell();
-    const kept = await one.callerUses.read("n");
+    [...(await one.uses.read("n"))].should.eql([["a", 2000], ["b", 3000]]); // prettier-ignore
+    for (let index = 0; index < 2000; index++) one.uses.note("n", `c${index}`, 4000 + index);
+    await one.uses.tell();
+    const kept = await one.uses.read("n");
     should([kept.size, kept.has("b"), kept.get("c0")]).eql([2000, false, 4000]);
-    (await one.callerUses.read("m")).size.should.equal(0);
+    (await one.uses.read("m")).size.should.equal(0);
     (await timeLeft("uses:n")).should.be.above(300 * 24 * 3_600_000);
   });
 
