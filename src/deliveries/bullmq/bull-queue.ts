@@ -322,7 +322,10 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     const { consumer, node } = jobs;
     if (!consumer || !this.areFlowsRunning) return true;
     const stored = await this.#client.persist(async () => this.#index.find(id));
-    if (!stored || !unfinished.includes(stored.delivery.state)) return false;
+    if (!stored || !unfinished.includes(stored.delivery.state)) {
+      await this.#client.persist(async () => this.#index.settle(id, node));
+      return false;
+    }
     const { delivery: before, body } = stored;
     if (before.state !== "queued") {
       const leftMs = await this.#client.persist(async () => this.#waits.findLeftMs(before));

@@ -287,6 +287,14 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     return isDone === 1;
   }
 
+  /** Counts one as unfinished no more: it is gone, or was ended by an instance that had counted as ended. */
+  async settle(id: string, node: string): Promise<void> {
+    await this.#client.transact((multi) => {
+      for (const state of unfinished) this.#displace(multi, { id, node, state });
+    });
+    this.#changed(node);
+  }
+
   /** Drops deliveries that are too old. */
   async tidy(): Promise<void> {
     const latest = Math.max(0, Date.now() - this.#retention.maxAge);
@@ -305,7 +313,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     multi.zadd(this.#client.key("in", state), at, id).zadd(this.#client.key("in", state, node), at, id);
   }
 
-  #displace(multi: ChainableCommander, delivery: Delivery): void {
+  #displace(multi: ChainableCommander, delivery: Pick<Delivery, "id" | "node" | "state">): void {
     const { id, node, state } = delivery;
     if (state === "retrying") this.#waits.remove(multi, delivery);
     multi.zrem(this.#client.key("in", state), id).zrem(this.#client.key("in", state, node), id);

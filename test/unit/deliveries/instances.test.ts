@@ -455,6 +455,18 @@ function testInstances(): void {
     await Promise.all(three.flatMap((queue, instance) => [1, 2, 3, 4].map(async (one) => load(queue, `${instance} ${one}`)))); // prettier-ignore
   });
 
+  it("count as unfinished no more what is gone, or was ended by an instance that had counted as ended", async () => {
+    const queue = await open();
+    await queue.add(delivered("1", { state: "succeeded" }), body);
+    for (const id of ["1", "2"])
+      for (const set of ["in:retrying", "in:retrying:n"]) await client.zadd(`${root()}:${set}`, 1, id);
+    const flow = new TestFlow();
+    queue.process("n", flow);
+    await until(async () => (await queue.counts("n")).retrying === undefined, "the counts");
+    (await queue.list({ state: "retrying", limit: 1 })).should.be.empty();
+    flow.starts.should.be.empty();
+  });
+
   it("drop what is too old where the server has evicted their count of bytes", async () => {
     const queue = await open({ maxAge: 60_000 });
     await ask("set", `${root()}:bytes`, "-5000");
