@@ -204,18 +204,21 @@ export class RecentAttempts {
 
   /** A node has reported an error about any message. */
   failed(id: string, describe: (redactor: Redactor) => string): void {
-    // A flow may fail before the delivery is listed.
-    setImmediate(() => {
-      const index = this.#attempts.findIndex((each) => each?.id === id);
-      const attempt = this.#attempts[index];
-      if (!attempt) return;
-      // Only the first error of a delivery is recorded: later ones follow from it.
-      this.#attempts[index] = undefined;
-      const { recorder, isAnswered, caller } = attempt;
-      const error = recorder.fail(id, isAnswered, describe);
-      // The reply shows how the flow ended.
-      if (!isAnswered) this.#report({ node: recorder.node, id, caller, error });
-    });
+    // A delivery is listed one turn after its message was sent. Where Node-RED delivers messages at once
+    // (`runtimeSyncDelivery`), the flow has failed before that.
+    setImmediate(() => setImmediate(() => this.#fail(id, describe)));
+  }
+
+  #fail(id: string, describe: (redactor: Redactor) => string): void {
+    const index = this.#attempts.findIndex((each) => each?.id === id);
+    const attempt = this.#attempts[index];
+    if (!attempt) return;
+    // Only the first error of a delivery is recorded: later ones follow from it.
+    this.#attempts[index] = undefined;
+    const { recorder, isAnswered, caller } = attempt;
+    const error = recorder.fail(id, isAnswered, describe);
+    // The reply shows how the flow ended.
+    if (!isAnswered) this.#report({ node: recorder.node, id, caller, error });
   }
 }
 

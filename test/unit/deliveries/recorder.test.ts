@@ -50,6 +50,11 @@ describe("the recorder of deliveries", () => {
   };
   const fail = async (id: string, text = `no ${secret}`) => {
     starts.failed(id, (redactor) => redactor.redact(text));
+    await heard();
+  };
+  /** It takes two turns. */
+  const heard = async () => {
+    await turn();
     await turn();
   };
   const known = async (id: string) => {
@@ -58,11 +63,14 @@ describe("the recorder of deliveries", () => {
   };
 
   describe("has what a flow has failed with", () => {
-    it("also where it has failed before the delivery was noted", async () => {
-      const failed = fail("id");
-      come("id", "succeeded");
-      await failed;
-      should((await known("id"))[0]).equal("failed");
+    it("also where it has failed before the delivery was noted, or even while its message was sent", async () => {
+      const failed = ["before", "while"].map(async (id) => fail(id));
+      come("before", "succeeded");
+      await turn();
+      come("while", "succeeded");
+      await Promise.all(failed);
+      should((await known("before"))[0]).equal("failed");
+      should((await known("while"))[0]).equal("failed");
     });
 
     it("of the last starts, the first error of each, and of old ones no more", async () => {
@@ -70,7 +78,7 @@ describe("the recorder of deliveries", () => {
       const some = Array.from({ length: 3 * maxRecentAttempts }, (_, number) => `id${number}`);
       for (const id of some) come(id, "succeeded", recorder);
       for (const id of [...some, ...some]) starts.failed(id, () => "no");
-      await turn();
+      await heard();
       memory.updates.should.equal(maxRecentAttempts);
     });
 
