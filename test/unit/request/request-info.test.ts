@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import should from "should";
+import { createBasicAuthenticator } from "../../../src/auth/basic";
+import { TestCredentials } from "../../../src/auth/test-credentials";
 import { createTokenAuthenticator } from "../../../src/auth/token";
 import { describeRequest, removeCredential } from "../../../src/request/request-info";
 import { token } from "../../harness/flow";
@@ -36,6 +38,19 @@ describe("what a message has of its request", () => {
     const everyByte = Array.from(token, (character) => `%${character.charCodeAt(0).toString(16)}`).join("");
     const { url, query: rest } = summary(query, `a=1&copy=${everyByte}`);
     [url, rest].should.eql(["/Hook/?a=1&copy=%5Bredacted%5D", { a: "1", copy: "[redacted]" }]);
+  });
+
+  it("redacts a secret of any length in a path with parameters, in any spelling", () => {
+    const inBytes = (text: string) => Array.from(Buffer.from(text), (byte) => `%${byte.toString(16)}`).join("");
+    for (const secret of ["p", "p4s", "a/b", "ü", "🔑", "longer", "as long as it is"]) {
+      const access = { method: "basic", user: "u", first: secret, callers: [] } as const;
+      const authenticator = createBasicAuthenticator(access, new TestCredentials().of("node"));
+      for (const written of [encodeURIComponent(secret), inBytes(secret)]) {
+        const [request, path] = [{ method: "POST", url: `/d/${written}`, headers: {} }, `/d/${written}`];
+        const { url } = describeRequest(request as unknown as IncomingMessage, authenticator, path, "192.0.2.1");
+        should(url).equal("/d/%5Bredacted%5D", written);
+      }
+    }
   });
 
   it("leaves the token in nothing that Express and its parsers have made of the request", () => {
