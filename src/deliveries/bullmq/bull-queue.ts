@@ -360,8 +360,9 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     await this.#checkBull();
     await this.#keepLocks();
     this.loadPauses(await this.#breaker.list());
-    await this.#waits.look();
     this.takeAll();
+    // It may take long, as much may be due by now.
+    this.#waits.look().catch(() => undefined);
   }
 
   async #checkBull(): Promise<void> {

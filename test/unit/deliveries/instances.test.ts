@@ -432,6 +432,17 @@ function testInstances(): void {
     await connection.close();
   });
 
+  it("start flows before all that is due when they open is handed over", async () => {
+    const find = mock.method(DeliveryIndex.prototype, "findSize", () => new Promise(() => undefined));
+    await client.zadd(`${root()}:waits`, 1, "0 n");
+    const queue = await open();
+    const flow = new TestFlow();
+    queue.process("n", flow);
+    await queue.add(delivered("1"), body);
+    await until(() => flow.ends.length === 1, "the flow");
+    find.mock.restore();
+  });
+
   it("tell each other when tokens were last used, at the latest as they end, and keep the last uses of a node", async () => {
     const [one, other] = [await open(), await open()];
     one.uses.note("n", "a", 2000);
