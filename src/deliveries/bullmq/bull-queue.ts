@@ -162,7 +162,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     const jobs = this.queueOf(before.node);
     const after = changeRetry(before, when, this.#client.now);
     if (!(await this.#index.writeRetry(before, after, lockKey(jobs.queue, id)))) return false;
-    if (when === "now") await this.#waits.look();
+    if (when === "now") this.#waits.look().catch(() => undefined);
     // Without a delivery to be started, a job that is left starts nothing.
     else await jobs.remove(id).catch(() => undefined);
     return true;
