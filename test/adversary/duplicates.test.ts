@@ -105,6 +105,25 @@ describe("ten equal deliveries at once", () => {
     reception.payloads.should.have.length(2);
   });
 
+  it("start no flow for one that goes when its key is reserved, and one for the next", async () => {
+    const { duplicates: guarding } = reception;
+    const judge = guarding?.judge.bind(guarding);
+    let first: ReturnType<typeof leaving> | undefined;
+    Object.assign(guarding ?? {}, {
+      judge: async (...asked: Parameters<DuplicateGuard["judge"]>) => {
+        const found = await judge?.(...asked);
+        first?.resetAndDestroy();
+        if (first) await until(() => asked[2].destroyed, "the first to go");
+        first = undefined;
+        return found;
+      },
+    });
+    first = leaving();
+    await until(() => first === undefined, "the first to come");
+    should((await post()).json.status).equal("accepted");
+    reception.payloads.should.have.length(1);
+  });
+
   it("start the flow once when the caller of the first goes: the others have its answer", async () => {
     flow();
     const first = leaving();
