@@ -52,7 +52,7 @@ export const fastTiming = {
   lockDuration: 1500,
   stalledInterval: 300,
   pollInterval: 100,
-  missedInterval: 200,
+  missingJobsInterval: 200,
   tidyInterval: 200,
 };
 

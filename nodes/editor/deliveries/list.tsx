@@ -92,7 +92,7 @@ export function DeliveryList({ store }: { store: DeliveriesStore }) {
       aria-activedescendant={activeLine && rowId(active ?? "")}
       onScroll={measure}
       onKeyDown={press}
-      onPointerDown={store.press}
+      onPointerDown={store.holdRows}
     >
       <div role="presentation" style={{ height: `calc(${lines.length} * var(--webhook-deliveries-row))` }}>
         {shown.map(({ number, at, delivery, position }) => {

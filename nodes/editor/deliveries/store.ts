@@ -162,7 +162,7 @@ export class DeliveriesStore {
   }
 
   /** The list is pressed, by whatever pointer: not all browsers have it `:active` under a finger. */
-  readonly press = (): void => {
+  readonly holdRows = (): void => {
     this.#isPressed = true;
     for (const end of ["pointerup", "pointercancel"]) addEventListener(end, this.#lift, { once: true });
   };

@@ -6,7 +6,10 @@ import { loadViews, type Views } from "../deliveries/tab";
 import { text } from "../deliveries/texts";
 import { RED } from "../node-red";
 
-/** Draws a part into its place in the form. */
+/**
+ * Draws a part into its place in the form. Not where markup has a `data-i18n`: Node-RED writes its text once more after
+ * the form is prepared, and Preact does not see that.
+ */
 export function draw(place: string, part: ComponentChild): void {
   const element = document.getElementById(`webhook-trigger-${place}`);
   if (element) render(part, element);

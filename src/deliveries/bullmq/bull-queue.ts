@@ -38,7 +38,7 @@ const defaults = {
   /** How often pauses are read, which other instances change. */
   pollInterval: 2000,
   /** How often missing jobs are added: another instance takes over within 30 s. */
-  missedInterval: 20_000,
+  missingJobsInterval: 20_000,
   /** How often old deliveries are dropped, and the server's clock is read. */
   tidyInterval: 60_000,
   maxAge,
@@ -95,13 +95,13 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
 
   async open(events: StoreAnnouncer): Promise<void> {
     this.events = events;
-    const { stalledInterval, pollInterval, missedInterval, tidyInterval } = this.#options;
+    const { stalledInterval, pollInterval, missingJobsInterval, tidyInterval } = this.#options;
     this.#every(stalledInterval, async () => this.#takeOver());
     this.#every(pollInterval, async () => this.#poll());
     this.#every(renewInterval, async () => this.duplicates.renew());
     this.#every(tidyInterval, async () => this.#index.tidy());
     this.#every(tidyInterval, async () => this.#client.readClock());
-    this.#every(missedInterval, async () => this.#addMissingJobs());
+    this.#every(missingJobsInterval, async () => this.#addMissingJobs());
     await this.#client.start(events);
     await this.#index.tidy();
   }
@@ -210,7 +210,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   ): Promise<void> {
     const { id, node, state } = delivery;
     const also = (multi: ChainableCommander) => {
-      // Another process would have taken over later.
+      // No other process has to take over any more.
       if (started && state !== "retrying") this.#waits.remove(multi, delivery);
       this.#breaker.count(multi, node, result, jobs.pace?.breaker ?? 0);
     };
@@ -309,7 +309,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
     const pause = this.paused(jobs.node);
     await this.room.wait(bytes);
     try {
-      // BullMQ hands over no more of them by now.
+      // Paused while it waited for room: BullMQ hands over no more of them, and this one goes back.
       if (this.paused(jobs.node) === "manual" && pause !== "manual") return true;
       return await this.#attempt(jobs, id, token);
     } finally {
@@ -397,7 +397,7 @@ export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   async #addMissingJobs(): Promise<void> {
     for (const jobs of this.queues.values()) {
       if (!jobs.consumer) continue;
-      for await (const id of this.#index.listLost(jobs.node, jobs.queue.toKey(""))) {
+      for await (const id of this.#index.listWithoutJob(jobs.node, jobs.queue.toKey(""))) {
         if (!this.running.has(id)) await this.#addJob(jobs, id);
       }
     }

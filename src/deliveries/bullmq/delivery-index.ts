@@ -104,7 +104,7 @@ return { nodes, redis.call("GET", KEYS[1]) or "0" }`;
  * Which of a part of a set have no job and do not wait. Returns how many are in that part, and these.
  * KEYS: the set, waits. ARGV: the names of the jobs without their ids, their node, where the part begins and ends.
  */
-const findLost = `
+const findWithoutJob = `
 local jobs, node, from, to = unpack(ARGV)
 local ids, lost = redis.call("ZRANGE", KEYS[1], from, to), {}
 for _, id in ipairs(ids) do
@@ -255,13 +255,13 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
    *
    * @param jobs the names of its jobs without their ids
    */
-  async *listLost(node: string, jobs: string): AsyncGenerator<string> {
+  async *listWithoutJob(node: string, jobs: string): AsyncGenerator<string> {
     const waits = this.#client.key("waits");
     for (const state of unfinished) {
       const set = this.#client.key("in", state, node);
       for (let [from, found] = [0, step]; found === step; from += step) {
         const args = [jobs, node, from, from + step - 1];
-        const [all, lost] = (await this.#client.ask((redis) => redis.eval(findLost, 2, set, waits, ...args))) as [number, string[]]; // prettier-ignore
+        const [all, lost] = (await this.#client.ask((redis) => redis.eval(findWithoutJob, 2, set, waits, ...args))) as [number, string[]]; // prettier-ignore
         yield* lost;
         found = all;
       }

@@ -63,7 +63,7 @@ export class SharedWaits {
     multi.zrem(this.#key, nameWaiting(waiting));
   }
 
-  /** @returns for how many ms it has to wait; 0 where it was handed over at its time, or does not wait */
+  /** @returns for how many ms it still has to wait; 0 where it does not, as when it was handed over at its time */
   async findLeftMs(waiting: Waiting): Promise<number> {
     const at = await this.#client.ask((redis) => redis.zscore(this.#key, nameWaiting(waiting)));
     return at === null ? 0 : Math.max(Number(at) - this.#client.now, 0);

@@ -151,7 +151,7 @@ function testInstances(): void {
         await scheduler.wait(300);
         return this.moveToCompleted(...args);
       }); // prettier-ignore
-      const queue = await open({ missedInterval: 3_600_000 });
+      const queue = await open({ missingJobsInterval: 3_600_000 });
       const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirstMs: 1 }); // prettier-ignore
       queue.process("n", flow);
       await queue.add(delivered("1"), body);
@@ -164,7 +164,7 @@ function testInstances(): void {
         find.mock.restore();
         return Promise.reject(new StoreError("unreachable"));
       });
-      const queue = await open({ missedInterval: 3_600_000 });
+      const queue = await open({ missingJobsInterval: 3_600_000 });
       const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirstMs: 1 }); // prettier-ignore
       queue.process("n", flow);
       await queue.add(delivered("1"), body);
@@ -296,7 +296,7 @@ function testInstances(): void {
     });
 
     it("start at once what was stored while the server had forgotten the script of its job", async () => {
-      const queue = await open({ missedInterval: 3_600_000 });
+      const queue = await open({ missingJobsInterval: 3_600_000 });
       const flow = new TestFlow();
       queue.process("n", flow);
       await queue.add(delivered("1"), body);
