@@ -96,8 +96,12 @@ describe("ten equal deliveries at once", () => {
       const id = { "X-Id": String(status) };
       const all = Array.from({ length: 10 }, () => post("x", { ...headers, ...id }));
       await waiting(9);
-      reception.deploy(now, undefined, headers === bearer ? [caller] : []);
+      reception.hold();
       reception.owed.pop()?.fail(problems.flowLate);
+      // One waits for the deploy, and the others for that one.
+      await waiting(9 + 8);
+      reception.deploy(now, undefined, headers === bearer ? [caller] : []);
+      reception.resume();
       should((await Promise.all(all)).map((reply) => reply.status).sort()).eql(
         [...Array<number>(9).fill(status), 504].sort(),
       );
