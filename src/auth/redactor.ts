@@ -26,7 +26,7 @@ export class Redactor {
   readonly #callers: CallerTokens;
   readonly #patterns: Patterns;
   /** Shorter texts (in characters) contain no secret, so most header fields need not be searched. */
-  readonly shortest: number;
+  readonly minLength: number;
 
   /**
    * @param secrets without the empty ones
@@ -42,11 +42,11 @@ export class Redactor {
     this.#callers = callers;
     this.#patterns = createPatterns(secrets);
     const lengths = secrets.filter((secret) => secret !== "").map(({ length }) => length);
-    this.shortest = Math.min(...lengths, tokenLength);
+    this.minLength = Math.min(...lengths, tokenLength);
   }
 
   contains(text: string): boolean {
-    if (text.length < this.shortest) return false;
+    if (text.length < this.minLength) return false;
     const { inText } = this.#currentPatterns();
     return (inText !== undefined && text.search(inText) !== -1) || this.#callers.findIn(text).length > 0;
   }

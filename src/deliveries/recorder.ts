@@ -18,7 +18,7 @@ const nothing = Buffer.alloc(0);
 
 /** The memory, or the store of the settings file. */
 export interface RecordTarget extends Pick<DeliveryList, "update"> {
-  /** Nothing where it has taken no time. */
+  /** @returns `undefined` where the delivery is in the list already */
   add(delivery: Delivery, body: Buffer): Promise<void> | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface CredentialPlace {
   /** Redacts the secrets of the endpoint. */
   readonly redactor: {
     /** Shorter texts (in characters) contain no secret. */
-    readonly shortest: number;
+    readonly minLength: number;
     contains(text: string): boolean;
     redact(text: string): string;
   };
@@ -85,7 +85,7 @@ function withoutField(headers: IncomingMessage["headers"], place: CredentialPlac
 
 /** Redacts the segments of a path: those of parameters may be a secret. */
 function redactPath(path: string, redactor: CredentialPlace["redactor"]): string {
-  if (path.length < redactor.shortest) return path;
+  if (path.length < redactor.minLength) return path;
   const redactSegment = (segment: string) => {
     const text = segment.includes("%") ? unescape(segment) : segment;
     return redactor.contains(text) ? encodeURIComponent(redactor.redact(text)) : segment;
