@@ -6,7 +6,7 @@ import { boxOf, catalogText, type Editor } from "../harness/browser";
 import { DeliveriesTab, FakeRuntime, states, summaries, summary, trafficOf } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";
 import { nodeRedVersion } from "../harness/node-red";
-import { done, failed } from "../harness/one-delivery";
+import { done, failed, refused } from "../harness/one-delivery";
 import { openEditor } from "../harness/stage";
 import { uncalled } from "../harness/node-report";
 
@@ -155,6 +155,7 @@ const tabLooks: Record<string, (tab: DeliveriesTab, runtime: FakeRuntime) => Pro
     await shown.locator("textarea").fill("{");
     await shown.getByRole("button", { name: catalogText("delivery.curl") }).click();
   },
+  "with a refused delivery": async (tab, runtime) => unfold(await tab.openDelivery(runtime, refused)),
   "with a failed delivery that is no text": async (tab, runtime) => unfold(await tab.openDelivery(runtime, failed)),
 };
 
