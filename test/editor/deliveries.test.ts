@@ -170,7 +170,7 @@ describe("the tab of deliveries", () => {
     await tab.failures.getByRole("button", { name: catalogText("tab.replay", { count: "250" }) }).click();
     const dialog = editor.page.getByRole("dialog");
     const press = (key: string) => dialog.getByRole("button", { name: catalogText(key), exact: true }).click();
-    await dialog.getByText(catalogText("failures.only", { error: catalogText("refused.flowLate") })).waitFor();
+    await dialog.getByText(catalogText("failures.cause", { error: catalogText("refused.flowLate") })).waitFor();
     (await dialog.evaluate(() => String(document.activeElement?.tagName))).should.equal("BUTTON");
     await press("delivery.replay");
     await dialog.getByText(catalogText("delivery.several.sum", { count: "170" })).waitFor();
@@ -459,7 +459,7 @@ describe("the tab of deliveries", () => {
     // What is counted by now does not take the place of the question that the user is about to answer.
     await answer("delivery.cancel");
     await dialog.getByText(catalogText("delivery.removal.ask", { count: "2" })).waitFor();
-    await dialog.getByText(catalogText("failures.only", { error: "no order" })).waitFor();
+    await dialog.getByText(catalogText("failures.cause", { error: "no order" })).waitFor();
     await answer("delivery.delete");
     await dialog.getByText(`${catalogText("deletion.running")}.`).waitFor();
     await answer("delivery.close");

@@ -84,7 +84,7 @@ export function planGroupReplay(group: FailureGroup, cause: string): Plan {
   });
   const about = (
     <>
-      <Note>{text("failures.only", { error: cause })}</Note>
+      <Note>{text("failures.cause", { error: cause })}</Note>
       <StartedNodes counts={new Map([[group.node, group.count]])} />
     </>
   );
@@ -130,7 +130,7 @@ export function planRemoval(deliveries: readonly Summary[], about: ComponentChil
 /** @param cause the error of the group, in words */
 export async function planGroupRemoval({ node, error, last }: FailureGroup, cause: string): Promise<Plan> {
   const failed = await listAll({ ...everything, node, error, state: "failed" }, { until: last });
-  return planRemoval(failed, <Note>{text("failures.only", { error: cause })}</Note>);
+  return planRemoval(failed, <Note>{text("failures.cause", { error: cause })}</Note>);
 }
 
 export async function planFilteredRemoval(filter: ListFilter): Promise<Plan> {

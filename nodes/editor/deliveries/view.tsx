@@ -133,7 +133,7 @@ function Filters({ store }: { store: DeliveriesStore }) {
         )}
       </div>
       <div class="webhook-deliveries-error" role="status">
-        {filter.error && text("failures.only", { error: describeCause(filter) })}
+        {filter.error && text("failures.cause", { error: describeCause(filter) })}
       </div>
     </>
   );
