@@ -8,7 +8,7 @@ import { type CurlReply, paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
 import { github, graph, publicOrigin, type Sender, type Sent, slashCommand, stripe, telegram, twilioCall } from "./documented"; // prettier-ignore
 import { type Reply, send } from "../harness/http";
-import { NodeRed } from "../harness/node-red";
+import { coreNodesOf, NodeRed } from "../harness/node-red";
 import { packageName, root } from "../harness/package";
 import { readme } from "../harness/pages";
 
@@ -154,6 +154,7 @@ const pressed: Record<string, (readonly [debug: string, shown: string])[][]> = {
 };
 
 const examples = readdirSync(folder).map(read);
+const all = examples.flatMap(({ nodes }) => nodes);
 
 describe("the examples", () => {
   let nodeRed: NodeRed;
@@ -161,9 +162,9 @@ describe("the examples", () => {
   before(async () => {
     nodeRed = await NodeRed.start({
       settings: { webhookTriggerBaseUrl: publicOrigin },
-      besides: ["21-httprequest.js"],
+      only: [...coreNodesOf(all), "21-httprequest.js"],
     });
-    await nodeRed.deploy(examples.flatMap(({ nodes }) => nodes));
+    await nodeRed.deploy(all);
     sidebar = await DebugSidebar.open(nodeRed.admin("/"));
   });
   after(async () => {

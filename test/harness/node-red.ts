@@ -60,7 +60,7 @@ export interface Options {
   bare?: boolean;
   /** The user directory of one that is no more: it starts in that one's place. */
   userDir?: string;
-  /** The files of the only core nodes that it has. */
+  /** The files of the only core nodes that it has; else these are what `coreNodesOf` says of its flow. */
   only?: readonly string[];
   /** The files of nodes, and the modules of such, that it has besides the usual ones. */
   besides?: readonly string[];
@@ -73,12 +73,21 @@ export type Flow = Record<string, unknown>[];
 /** The folder of the Node-RED under test. */
 export const nodeRedFolder = process.env.NODE_RED_FOLDER ?? join(root, "node_modules", "node-red");
 
-/** The files of the core nodes that tests and examples have in flows: with all, starts and editors take twice as long. */
-const usualNodes = [
-  ...["05-junction.js", "20-inject.js", "21-debug.js", "25-catch.js", "60-link.js", "90-comment.js", "98-unknown.js"],
-  ...["10-function.js", "10-switch.js", "15-change.js", "80-template.js", "89-delay.js"],
-  ...["05-tls.js", "06-httpproxy.js", "21-httpin.js"],
-];
+/** The files of the core nodes that each Node-RED has, and of those that flows of tests and examples need besides, by type. */
+const coreNodes = {
+  always: ["05-junction.js", "21-debug.js", "21-httpin.js", "98-unknown.js"],
+  of: {
+    ...{ inject: "20-inject.js", catch: "25-catch.js", comment: "90-comment.js" },
+    ...{ "link in": "60-link.js", "link out": "60-link.js", "link call": "60-link.js" },
+    ...{ function: "10-function.js", switch: "10-switch.js", change: "15-change.js" },
+    ...{ template: "80-template.js", delay: "89-delay.js" },
+  } as Record<string, string>,
+};
+
+/** Each further node makes starts and editors slower: with all, they take twice as long. */
+export function coreNodesOf(flow: Flow): string[] {
+  return [...coreNodes.always, ...new Set(flow.flatMap(({ type }) => coreNodes.of[String(type)] ?? []))];
+}
 
 /** Its version. */
 export const nodeRedVersion = (
@@ -364,7 +373,7 @@ export class NodeRed {
 
 /** Writes the settings, the flows and the nodes that a Node-RED starts with. */
 function writeUserDir(userDir: string, options: Options): void {
-  const { flow = [], settings = {}, code = "", host, plugin, only = usualNodes, besides = [] } = options;
+  const { flow = [], settings = {}, code = "", host, plugin, only = coreNodesOf(flow), besides = [] } = options;
   const write = (path: string, content: string) => writeFileSync(join(userDir, path), content);
   if (!options.bare && !options.userDir) symlinkSync(installedModules(options.modules), join(userDir, "node_modules"));
   mkdirSync(join(userDir, "nodes"), { recursive: true });

@@ -1,10 +1,10 @@
 /**
- * What tests of a file share that look into the editor: a browser, and a Node-RED for each of the settings that they ask for. A test begins by
- * deploying its flow, which takes a fraction of the time that a start takes.
+ * What tests of a file share that look into the editor: a browser, and a Node-RED for each of the settings and core nodes
+ * that they ask for. A test begins by deploying its flow, which takes a fraction of the time that a start takes.
  */
 import type { Browser } from "playwright-core";
 import { Editor, type Look, startBrowser } from "./browser";
-import { type Flow, NodeRed, type Options } from "./node-red";
+import { coreNodesOf, type Flow, NodeRed, type Options } from "./node-red";
 
 /** What flows find in the environment of the process. */
 const env = { HOOK: "/by-environment" };
@@ -20,8 +20,9 @@ export function sharedBrowser(): Promise<Browser> {
 /** A Node-RED in which this flow runs, and nothing of the tests before: only its log and messages may have more. */
 export async function sharedNodeRed(flow: Flow, options: Pick<Options, "settings" | "code"> = {}): Promise<NodeRed> {
   endWithFile();
-  const key = JSON.stringify(options);
-  const started = nodeReds.get(key) ?? NodeRed.start({ ...options, env });
+  const wanted = { ...options, only: coreNodesOf(flow) };
+  const key = JSON.stringify(wanted);
+  const started = nodeReds.get(key) ?? NodeRed.start({ ...wanted, env });
   nodeReds.set(key, started);
   const nodeRed = await started;
   nodeRed.statuses.clear();
