@@ -31,7 +31,7 @@ const elsewhere = `adminAuth: {
   tokens: async (token) => (token === "right" ? { username: "robot", permissions: "*" } : null),
 }`;
 const json = { "Content-Type": "application/json" };
-const withoutEditor = { settings: { ...roots.separate, disableEditor: true } };
+const withoutEditor = { settings: roots.separate };
 
 /** The page of a Node-RED of its own, in a browser that has never shown it. */
 class OpenPage {

@@ -2,11 +2,12 @@ import { NodeRed, type Options } from "./node-red";
 
 /**
  * Where the editor and the HTTP nodes are; nested as in Home Assistant's add-on. With equal roots, the admin app and its
- * body parsers come before every HTTP node.
+ * body parsers come before every HTTP node. With separate ones, no request for a node meets the editor, and Node-RED starts
+ * sooner without it.
  */
 export const roots = {
   equal: { httpAdminRoot: "/", httpNodeRoot: "/" },
-  separate: { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
+  separate: { httpAdminRoot: "/admin", httpNodeRoot: "/api", disableEditor: true },
   nested: { httpAdminRoot: "/", httpNodeRoot: "/endpoint" },
 };
 
@@ -37,7 +38,7 @@ export function useNodeRed(options: Options): () => NodeRed {
 
 function inLayout(layout: Layout, title: string, options: Options, way: Way, describeIt: Describe): void {
   describe(`${title}, with ${layout} roots`, () => {
-    describeIt(useNodeRed({ ...options, settings: { ...options.settings, ...roots[layout] } }), way);
+    describeIt(useNodeRed({ ...options, settings: { ...roots[layout], ...options.settings } }), way);
   });
 }
 

@@ -4,7 +4,7 @@ import { send } from "../harness/http";
 import { roots, useNodeRed } from "../harness/layouts";
 
 describe("the page of deliveries", () => {
-  const nodeRed = useNodeRed({ settings: { ...roots.separate, disableEditor: true } });
+  const nodeRed = useNodeRed({ settings: roots.separate });
   const get = (path: string, headers: Record<string, string> = {}) =>
     send(nodeRed().admin(path), { method: "GET", headers });
 

@@ -34,7 +34,7 @@ const flow = tab(
 const plugin = `module.exports = (RED) => { RED.httpAdmin.use("/tools/own", (request, response) => response.json(request.body)); };`;
 const json = { ...bearer, "Content-Type": "application/json" };
 
-onBothWays("a path with parameters", { flow, plugin }, (nodeRed) => {
+onBothWays("a path with parameters", { flow, plugin, settings: { disableEditor: false } }, (nodeRed) => {
   const post = (path: string, more: Parameters<typeof send>[1] = {}) =>
     send(nodeRed().node(path), { headers: json, body: '{"a":1}', ...more });
   const paramsOf = async (reply: ReturnType<typeof post>) => {

@@ -71,99 +71,6 @@ describe("httpNodeAuth", () => {
 const invalid = (name: string, examples: string) =>
   catalog.settings.invalid.replace("__name__", name).replace("__examples__", examples);
 
-describe("settings from the environment that are not valid", () => {
-  const env = { WEBHOOK_TRIGGER_STORE: "nonsense", WEBHOOK_TRIGGER_MEMORY: "32" };
-  const nodeRed = useNodeRed({
-    flow: tab(webhook("plain", "/plain"), webhook("kept", "/kept", { guaranteed: true })),
-    env,
-  });
-
-  it("are in the log by the name that the user has set, with valid examples, and are not shown as in force", async () => {
-    const examples = "sqlite:///data, redis://host:6379, rediss://host:6379";
-    nodeRed().log.should.containEql(invalid("WEBHOOK_TRIGGER_STORE", examples));
-    nodeRed().log.should.containEql(invalid("WEBHOOK_TRIGGER_MEMORY", "32mb"));
-    nodeRed().log.should.not.containEql("nonsense");
-    const { json: settings } = await send(nodeRed().admin("/settings"), { method: "GET" });
-    should(settings.webhookTriggerGiven).eql([]);
-    const text = catalog.rules.storeInvalid.replace("__value__", "WEBHOOK_TRIGGER_STORE");
-    should(await nodeRed().status("kept", /./)).eql({ fill: "red", shape: "ring", text });
-    (await send(nodeRed().node("/plain"), { headers: bearer })).status.should.equal(200);
-  });
-});
-
-describe("settings from the environment", () => {
-  const folder = temporaryFolder("store");
-  const env = {
-    WEBHOOK_TRIGGER_STORE: `sqlite://${folder}`,
-    WEBHOOK_TRIGGER_BASE_URL: "https://hooks.example",
-    WEBHOOK_TRIGGER_DELIVERIES: '{"keep":5}',
-    WEBHOOK_TRIGGER_MEMORY: "1mb",
-  };
-  const nodeRed = useNodeRed({ flow, env });
-
-  it("are in force, shown to the editor, and in the log at the start", async () => {
-    (await send(nodeRed().node("/hook"), { headers: bearer, body: "x" })).status.should.equal(200);
-    await until(
-      () => readdirSync(folder).length > 0 === sqliteIsHere(),
-      "the file of the store, where there can be one",
-    );
-    const { json: settings } = await send(nodeRed().admin("/settings"), { method: "GET" });
-    settings.should.have.properties({
-      webhookTriggerBaseUrl: "https://hooks.example",
-      webhookTriggerRoots: { admin: "/", node: "/" },
-      webhookTriggerDeliveries: { keep: 5, bodies: true },
-      webhookTriggerGuaranteed: sqliteIsHere() ? "file" : "none",
-    });
-    const given = [
-      `WEBHOOK_TRIGGER_STORE={"type":"sqlite","folder":"${folder}"}`,
-      "WEBHOOK_TRIGGER_BASE_URL=https://hooks.example",
-      'WEBHOOK_TRIGGER_DELIVERIES={"keep":5}',
-      "WEBHOOK_TRIGGER_MEMORY=1mb",
-    ];
-    should(settings.webhookTriggerGiven).eql(given);
-    nodeRed().log.should.containEql(catalog.settings.given.replace("__settings__", given.join(", ")));
-  });
-});
-
-describe("httpNodeMiddleware that looks into forms", () => {
-  const guard = `(request, response, next) => (request.body.role === "admin" || /evil/.test(request.body.payload) ? response.sendStatus(403) : next())`;
-  const nodeRed = useNodeRed({ flow, code: `httpNodeMiddleware: ${guard}` });
-  const post = (body: string) =>
-    send(nodeRed().node("/hook"), {
-      headers: { ...bearer, "Content-Type": "application/x-www-form-urlencoded" },
-      body,
-    });
-
-  it("sees what the flow would get, and changes nothing of it", async () => {
-    const wrapped = (value: object) => `payload=${encodeURIComponent(JSON.stringify(value))}`;
-    const refused = [
-      "role=admin",
-      '{"role":"admin"}',
-      "role[a]=b&role=admin",
-      "role=admin&role[a]=b",
-      wrapped({ role: "admin" }),
-    ];
-    for (const body of refused) {
-      should([body, (await post(body)).status]).eql([body, 403]);
-    }
-    for (const [body, payload] of [
-      ["role=a]=b", { role: "a]=b" }],
-      ["a[b]=1&a[]=2", { "a[b]": "1", "a[]": "2" }],
-      ['{"role":["admin"]}', { role: ["admin"] }],
-      ["role", "role"],
-      [wrapped({ role: "user" }), { role: "user" }],
-    ] as const) {
-      const { json: reply } = await post(body);
-      should((await nodeRed().message(reply.id)).payload).eql(payload);
-    }
-  });
-
-  it("sees the field payload of a form as it is, whatever the JSON in it has", async () => {
-    const body = `payload=${encodeURIComponent('{"payload":"{}","evil":true}')}`;
-    should((await post(body)).status).equal(403);
-  });
-});
-
 const shop = "https://shop.example";
 
 /** What Node-RED's `httpNodeCors` says of other origins is the same for `http in` and for the webhook trigger. */
@@ -187,59 +94,100 @@ function testOrigins(nodeRed: () => NodeRed, ...expected: [field: string, value:
   });
 }
 
-describe("httpNodeMiddleware that logs the URL when the reply was sent", () => {
-  const log = `response.on("finish", () => console.log("finished", request.originalUrl, request.url))`;
-  const eat = `request.on("data", () => {}).on("end", () => { request.body = {}; request._body = true; next(); })`;
+describe("httpNodeMiddleware", () => {
+  const guard = `(request.body.role === "admin" || /evil/.test(request.body.payload) ? response.sendStatus(403) : next())`;
+  const logUrl = `response.on("finish", () => console.log("finished", request.originalUrl, request.url))`;
+  const logBody = `response.on("finish", () => console.log("finished with", JSON.stringify(request.body)))`;
+  const read = (body: string) =>
+    `request.on("data", () => {}).on("end", () => { request.body = ${body}; request._body = true; next(); })`;
   const byQuery = { verificationMethod: "query", queryParameter: "state", methods: ["POST", "GET"] };
   const filter = { conditions: [{ place: "json:a", operator: "is", value: "2" }] };
   const duplicates = { ignoreDuplicates: true, duplicateKey: "json:a" };
   const nodeRed = useNodeRed({
     flow: tab(
+      webhook("form", "/form"),
       webhook("plain", "/plain", byQuery),
       webhook("raw", "/raw", { ...byQuery, rawBody: true }),
       webhook("filtered", "/filtered", { ...byQuery, ...filter }),
       webhook("duplicate", "/duplicate", { ...byQuery, ...duplicates }),
-    ),
-    code: `httpNodeMiddleware: (request, response, next) => { ${log}; request.query.eat ? ${eat} : next(); }`,
-  });
-  const sent = encodeURIComponent(token);
-  const call = (path: string, body: string, method = "POST", headers: Record<string, string> = json, more = "") =>
-    send(nodeRed().node(`${path}?state=${sent}&of=${body.length}${more}`), { method, headers, ...(method === "POST" && { body }) });
-
-  it("finds no token there once the sender was verified, whatever the reply", async () => {
-    (await call("/plain", '{"a":1}')).status.should.equal(200);
-    (await call("/plain", '{"a":')).status.should.equal(400);
-    (await call("/plain", "", "HEAD")).status.should.equal(204);
-    (await call("/plain", "x", "POST", { "Content-Type": "text/plain", "Content-Encoding": "zstd" })).status.should.equal(415);
-    (await call("/raw", "{}", "POST", { "Content-Type": "text/plain" }, "&eat=1")).status.should.equal(500);
-    should((await call("/filtered", '{"a":1}')).json).eql({ status: "filtered" });
-    for (const status of ["accepted", "duplicate"]) should((await call("/duplicate", '{"a":1}')).json.status).equal(status);
-    await nodeRed().until(() => nodeRed().log.match(/finished .*of=/g)?.length === 8 || undefined, "eight requests");
-    for (const each of [token, sent]) nodeRed().log.should.not.containEql(each);
-  });
-}); // prettier-ignore
-
-describe("httpNodeMiddleware that looks at the body when the reply was sent", () => {
-  const read = `request.on("data", () => {}).on("end", () => { request.body = { by: "middleware" }; request._body = true; next(); })`;
-  const log = `response.on("finish", () => console.log("finished with", JSON.stringify(request.body)))`;
-  const middleware = `(request, response, next) => { ${log}; request.query.read ? ${read} : next(); }`;
-  const nodeRed = useNodeRed({
-    flow: tab(
       webhook("hook", "/hook"),
       { ...webhook("changed", "/changed"), wires: [["change"]] },
       { id: "change", type: "function", func: "msg.payload.self = msg; return null;", wires: [] },
     ),
-    code: `httpNodeMiddleware: ${middleware}`,
+    code: `httpNodeMiddleware: (request, response, next) => {
+      if (request.path === "/form") return ${guard};
+      if (/hook|changed/.test(request.path)) ${logBody}; else ${logUrl};
+      if (request.query.read) ${read('{ by: "middleware" }')}; else if (request.query.eat) ${read("{}")}; else next();
+    }`,
   });
+
+  const postForm = (body: string) =>
+    send(nodeRed().node("/form"), {
+      headers: { ...bearer, "Content-Type": "application/x-www-form-urlencoded" },
+      body,
+    });
+
+  it("that looks into forms sees what the flow would get, and changes nothing of it", async () => {
+    const wrapped = (value: object) => `payload=${encodeURIComponent(JSON.stringify(value))}`;
+    const refused = [
+      "role=admin",
+      '{"role":"admin"}',
+      "role[a]=b&role=admin",
+      "role=admin&role[a]=b",
+      wrapped({ role: "admin" }),
+    ];
+    for (const body of refused) {
+      should([body, (await postForm(body)).status]).eql([body, 403]);
+    }
+    for (const [body, payload] of [
+      ["role=a]=b", { role: "a]=b" }],
+      ["a[b]=1&a[]=2", { "a[b]": "1", "a[]": "2" }],
+      ['{"role":["admin"]}', { role: ["admin"] }],
+      ["role", "role"],
+      [wrapped({ role: "user" }), { role: "user" }],
+    ] as const) {
+      const { json: reply } = await postForm(body);
+      should((await nodeRed().message(reply.id)).payload).eql(payload);
+    }
+  });
+
+  it("that looks into forms sees the field payload of a form as it is, whatever the JSON in it has", async () => {
+    const body = `payload=${encodeURIComponent('{"payload":"{}","evil":true}')}`;
+    should((await postForm(body)).status).equal(403);
+  });
+
+  const sent = encodeURIComponent(token);
+  const call = (path: string, body: string, method = "POST", headers: Record<string, string> = json, more = "") =>
+    send(nodeRed().node(`${path}?state=${sent}&of=${body.length}${more}`), {
+      method,
+      headers,
+      ...(method === "POST" && { body }),
+    });
+
+  it("that logs the URL when the reply was sent finds no token there once the sender was verified, whatever the reply", async () => {
+    (await call("/plain", '{"a":1}')).status.should.equal(200);
+    (await call("/plain", '{"a":')).status.should.equal(400);
+    (await call("/plain", "", "HEAD")).status.should.equal(204);
+    (
+      await call("/plain", "x", "POST", { "Content-Type": "text/plain", "Content-Encoding": "zstd" })
+    ).status.should.equal(415);
+    (await call("/raw", "{}", "POST", { "Content-Type": "text/plain" }, "&eat=1")).status.should.equal(500);
+    should((await call("/filtered", '{"a":1}')).json).eql({ status: "filtered" });
+    for (const status of ["accepted", "duplicate"])
+      should((await call("/duplicate", '{"a":1}')).json.status).equal(status);
+    await nodeRed().until(() => nodeRed().log.match(/finished .*of=/g)?.length === 8 || undefined, "eight requests");
+    for (const each of [token, sent]) nodeRed().log.should.not.containEql(each);
+  });
+
   const post = (path: string, headers: Record<string, string>) =>
     send(nodeRed().node(path), { headers: { ...bearer, ...headers }, body: '{"a":1}' });
 
-  it("finds what it has parsed itself", async () => {
+  it("that looks at the body when the reply was sent finds what it has parsed itself", async () => {
     (await post("/hook?read=1", { "Content-Type": "text/plain" })).status.should.equal(200);
     await nodeRed().logged(/finished with {"by":"middleware"}/);
   });
 
-  it("finds what was sent, whatever the flow has done to it", async () => {
+  it("that looks at the body when the reply was sent finds what was sent, whatever the flow has done to it", async () => {
     (await post("/changed", json)).status.should.equal(200);
     await nodeRed().logged(/finished with {"a":1}/);
   });
@@ -301,9 +249,41 @@ describe("httpNodeCors where Node-RED has no http in nodes", () => {
   });
 });
 
-describe("apiMaxLength without httpNodeCors", () => {
-  const nodeRed = useNodeRed({ flow, settings: { ...roots.separate, apiMaxLength: "2kb" } });
+describe("apiMaxLength without httpNodeCors, beside settings from the environment,", () => {
+  const folder = temporaryFolder("store");
+  const env = {
+    WEBHOOK_TRIGGER_STORE: `sqlite://${folder}`,
+    WEBHOOK_TRIGGER_BASE_URL: "https://hooks.example",
+    WEBHOOK_TRIGGER_DELIVERIES: '{"keep":5}',
+    WEBHOOK_TRIGGER_MEMORY: "1mb",
+  };
+  const logging = { console: { level: "debug", metrics: true } };
+  const settings = { ...roots.separate, disableEditor: false, apiMaxLength: "2kb", logging };
+  const nodeRed = useNodeRed({ flow, settings, env });
   testOrigins(nodeRed);
+
+  it("has settings from the environment in force, shown to the editor, and in the log at the start", async () => {
+    (await send(nodeRed().node("/hook"), { headers: bearer, body: "x" })).status.should.equal(200);
+    await until(
+      () => readdirSync(folder).length > 0 === sqliteIsHere(),
+      "the file of the store, where there can be one",
+    );
+    const { json: settings } = await send(nodeRed().admin("/settings"), { method: "GET" });
+    settings.should.have.properties({
+      webhookTriggerBaseUrl: "https://hooks.example",
+      webhookTriggerRoots: { admin: "/admin/", node: "/api/" },
+      webhookTriggerDeliveries: { keep: 5, bodies: true },
+      webhookTriggerGuaranteed: sqliteIsHere() ? "file" : "none",
+    });
+    const given = [
+      `WEBHOOK_TRIGGER_STORE={"type":"sqlite","folder":"${folder}"}`,
+      "WEBHOOK_TRIGGER_BASE_URL=https://hooks.example",
+      'WEBHOOK_TRIGGER_DELIVERIES={"keep":5}',
+      "WEBHOOK_TRIGGER_MEMORY=1mb",
+    ];
+    should(settings.webhookTriggerGiven).eql(given);
+    nodeRed().log.should.containEql(catalog.settings.given.replace("__settings__", given.join(", ")));
+  });
 
   it("limits bodies, declared, counted or inflated", async () => {
     const post = async (more: Record<string, string>, body: Buffer) =>
@@ -340,8 +320,24 @@ describe("httpNodeRoot that is false", () => {
 
 describe("equal roots", () => {
   const nodeRed = useNodeRed({
-    flow: tab(webhook("flows", "/flows"), webhook("settings", "/Settings/user"), webhook("hook", "/hook")),
+    flow: tab(
+      ...[webhook("flows", "/flows"), webhook("settings", "/Settings/user"), webhook("hook", "/hook")],
+      webhook("kept", "/kept", { guaranteed: true }),
+    ),
     settings: { httpAdminRoot: "/red", httpNodeRoot: "/red", webhookTriggerBaseUrl: "hooks.example.com" },
+    env: { WEBHOOK_TRIGGER_STORE: "nonsense", WEBHOOK_TRIGGER_MEMORY: "32" },
+  });
+
+  it("have settings from the environment that are not valid in the log by the name that the user has set, with valid examples, and are not shown as in force", async () => {
+    const examples = "sqlite:///data, redis://host:6379, rediss://host:6379";
+    nodeRed().log.should.containEql(invalid("WEBHOOK_TRIGGER_STORE", examples));
+    nodeRed().log.should.containEql(invalid("WEBHOOK_TRIGGER_MEMORY", "32mb"));
+    nodeRed().log.should.not.containEql("nonsense");
+    const { json: settings } = await send(nodeRed().admin("/settings"), { method: "GET" });
+    should(settings.webhookTriggerGiven).eql([]);
+    const text = catalog.rules.storeInvalid.replace("__value__", "WEBHOOK_TRIGGER_STORE");
+    should(await nodeRed().status("kept", /./)).eql({ fill: "red", shape: "ring", text });
+    (await send(nodeRed().node("/hook"), { headers: bearer })).status.should.equal(200);
   });
 
   it("have a webhookTriggerBaseUrl in the log that is no URL", () => {
