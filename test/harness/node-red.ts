@@ -398,7 +398,7 @@ function writeUserDir(userDir: string, options: Options): void {
     nodesIncludes: [...only, ...besides, "sink.js", "plugin.js", basename(packageName)],
     // Node-RED runs npm for its version at each start, and waits, unless there is nothing to install.
     externalModules: { palette: { allowInstall: false } },
-    logging: { console: { level: "debug", metrics: true } },
+    logging: { console: { level: "debug" } },
   };
   write("settings.js", `module.exports = { ...${JSON.stringify({ ...fixed, ...settings })}, ${code} };`);
   if (host !== undefined) write("host.js", hostApplication(host));
