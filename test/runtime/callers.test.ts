@@ -54,8 +54,10 @@ describe("the last use of callers' tokens", () => {
   });
 
   for (const kind of [undefined, ...storeKinds.filter(({ isHere }) => isHere)]) {
-    it(`is known after a restart, also where the node was closed, and its tab disabled, before, with ${kind?.name ?? "no store"}`, async () => {
+    const isShared = kind?.name === "a server";
+    it(`is known after a restart, also where the node was closed, and its tab disabled, before, ${isShared ? "and to another instance, " : ""}with ${kind?.name ?? "no store"}`, async () => {
       const store = await kind?.begin();
+      let other: NodeRed | undefined;
       try {
         const flow = callersOf(...names);
         const options: Options = { ...store?.options, flow };
@@ -76,26 +78,14 @@ describe("the last use of callers' tokens", () => {
         const text = files.map((file) => readFileSync(join(userDir, file), "utf8")).join("");
         files.should.have.length(1);
         for (const name of names) text.should.not.containEql(callerToken(name)).and.not.containEql(name);
-      } finally {
-        await nodeRed.stop();
-        await store?.end();
-      }
-    });
-  }
-
-  const server = storeKinds.find(({ name }) => name === "a server");
-  if (server?.isHere) {
-    it("is known to another instance with the same server", async () => {
-      const store = await server.begin();
-      nodeRed = await NodeRed.start({ ...store.options, flow: callersOf(...names) });
-      const other = await NodeRed.start({ ...store.options, flow: callersOf(...names) });
-      try {
+        if (!isShared) return;
+        other = await NodeRed.start(options);
         (await use("door 2")).should.equal(200);
-        const text = JSON.stringify(await list());
-        await until(async () => JSON.stringify(await list("doors", other)) === text, "the other instance to know");
+        const shown = JSON.stringify(await list());
+        await until(async () => JSON.stringify(await list("doors", other)) === shown, "the other instance to know");
       } finally {
-        await Promise.all([other.stop(), nodeRed.stop()]);
-        await store.end();
+        await Promise.all([other?.stop(), nodeRed.stop()]);
+        await store?.end();
       }
     });
   }

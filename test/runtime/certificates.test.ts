@@ -186,24 +186,27 @@ describe("a webhook whose sender names its certificate", () => {
       };
     };
 
+    const options = { flow, env, plugin: moduleOf("published-elsewhere") };
+    let [userDir, file] = ["", ""];
+
     before(async () => {
       [pair, second] = [await createKeyPair("ES256", "1"), await createKeyPair("ES256", "2")];
-    });
-    afterEach(() => nodeRed?.stop());
-
-    it("accepts genuine ones by what has verified others before, also where all have one address", async () => {
       publish();
-      const options = { flow, env, plugin: moduleOf("published-elsewhere") };
       nodeRed = await NodeRed.start(options);
+      ({ userDir } = nodeRed);
+      file = join(userDir, keptFileName);
       should(await sendGenuine()).eql([200, 200, 200]);
-      const file = join(nodeRed.userDir, keptFileName);
       const isKept = () =>
         [paypalUrl, snsUrl, "issuer.example"].every((url) => readFileSync(file, "utf8").includes(url));
       await until(() => existsSync(file) && isKept(), "certificates and keys to be kept");
       (statSync(file).mode & 0o777).should.equal(0o600);
       await nodeRed.kill();
+    });
+    afterEach(() => nodeRed?.stop());
+
+    it("accepts genuine ones by what has verified others before, also where all have one address", async () => {
       publish(true);
-      nodeRed = await NodeRed.start({ ...options, userDir: nodeRed.userDir });
+      nodeRed = await NodeRed.start({ ...options, userDir });
       const stop = attackFrom("127.0.0.1");
       forged = 0;
       const replies: number[] = [];
@@ -216,11 +219,8 @@ describe("a webhook whose sender names its certificate", () => {
 
     it("accepts genuine ones of another address by what it then fetches, where the file is damaged", async () => {
       publish();
-      const options = { flow, env, plugin: moduleOf("published-elsewhere") };
-      nodeRed = await NodeRed.start(options);
-      await nodeRed.kill();
-      writeFileSync(join(nodeRed.userDir, keptFileName), '{"https://api.paypal.com/v1/');
-      nodeRed = await NodeRed.start({ ...options, userDir: nodeRed.userDir });
+      writeFileSync(file, '{"https://api.paypal.com/v1/');
+      nodeRed = await NodeRed.start({ ...options, userDir });
       const stop = attackFrom("127.0.0.66");
       forged = 0;
       try {

@@ -11,7 +11,7 @@ import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { endHeld, guaranteed, storeIn } from "../harness/guaranteed";
 import { command, send } from "../harness/http";
-import { NodeRed, type Options, type Received } from "../harness/node-red";
+import { coreNodesOf, type Flow, NodeRed, type Options, type Received } from "../harness/node-red";
 import { temporaryFolder } from "../harness/package";
 import { serverIsHere, ValkeyServer } from "../harness/valkey";
 
@@ -50,17 +50,26 @@ const by = (caller: string) => ({ Authorization: `Bearer ${callerToken(caller)}`
 
 describe("a webhook watch", () => {
   let nodeRed: NodeRed;
+  let shared: NodeRed | undefined;
   const heard = (id?: string) => new Heard(() => nodeRed, id);
+  /** Tests that differ by their flow alone share one Node-RED. */
+  const deploy = async (flow: Flow) => {
+    shared ??= await NodeRed.start({ only: coreNodesOf([failing("any")]) });
+    await shared.deploy(flow);
+    shared.messages.splice(0);
+    nodeRed = shared;
+  };
   const start = async (options: Options) => {
     nodeRed = await NodeRed.start({ plugin: moduleOf("hold"), ...options });
   };
-  afterEach(() => nodeRed.stop());
+  afterEach(() => (nodeRed === shared ? undefined : nodeRed.stop()));
+  after(() => shared?.stop());
   const post = async (path: string, headers: Record<string, string> = bearer, body = "{}") =>
     send(nodeRed.node(path), { headers: { ...headers, "Content-Type": "text/plain" }, body });
 
   it("sends what has failed without guaranteed delivery, and hears nothing of its own flow, though that fails", async () => {
-    await start({
-      flow: tab(
+    await deploy(
+      tab(
         webhook("shop", "/shop", {
           name: `Shop ${token}`,
           credentials: { token, ...callers(`<b> ${token}`) },
@@ -73,7 +82,7 @@ describe("a webhook watch", () => {
         webhook("answering", "/answering", { credentials: callers("Door 1"), reply: "flow", wires: [["500"]] }),
         { id: "500", type: "http response", statusCode: "500", headers: {}, wires: [] },
       ),
-    });
+    );
     const { json } = await post("/shop", by(`<b> ${token}`), token);
     const before = Date.now();
     const { at, ...alert } = await heard().alert("delivery-failed");
@@ -172,7 +181,7 @@ describe("a webhook watch", () => {
   it("sends that a second password was used, once for each deploy of its node", async () => {
     const credentials = { user: "sensor", password: "old", secondPassword: "new" };
     const flow = tab(webhook("shop", "/shop", { verificationMethod: "basic", credentials }), ...watch("all"));
-    await start({ flow });
+    await deploy(flow);
     const use = async () => {
       for (const each of ["old", "new", "new"]) {
         (await post("/shop", { Authorization: `Basic ${btoa(`sensor:${each}`)}` })).status.should.equal(200);
@@ -265,33 +274,31 @@ describe("a webhook watch", () => {
       ...["", "-both"].map((suffix) => ({ id: `${id}${suffix}-sink`, type: "sink", wires: [] })),
     ]; // prettier-ignore
     const inSubflow = { z: "sub", name: "", type: "webhook-watch", events: null, wires: [] };
-    await start({
-      flow: [
-        {
-          ...{ id: "sub", type: "subflow", name: "Sub", in: [], env: [] },
-          out: ["one-id", "two-ids"].map((id) => ({ wires: [{ id, port: 0 }] })),
-        },
-        { ...inSubflow, id: "one-id", scope: ["inner"] },
-        { ...inSubflow, id: "two-ids", scope: ["inner", "gone"] },
-        webhook("inner", "${PLACE}", { z: "sub", wires: [["inner-flow"]] }),
-        { ...failing("inner-flow"), z: "sub" },
-        ...tab(
-          ...["shop", "other"].map((id) => webhook(id, `/${id}`, { wires: [["failing"]] })),
-          webhook("off", "/off", { d: true }),
-          failing("failing"),
-          ...instance("a"),
-          ...instance("b"),
-          ...watch("all"),
-          ...watch("chosen", { scope: ["other", "gone", "off", "group"] }),
-          ...watch("outside", { scope: ["inner"] }),
-          ...watch("none", { scope: [] }),
-          ...watch("nothing", { events: [] }),
-          ...watch("paused", { events: ["paused", "of another version"] }),
-          ...watch("odd", { scope: { a: 1 }, events: 7 }),
-          { id: "group", type: "group", nodes: [] },
-        ),
-      ],
-    });
+    await deploy([
+      {
+        ...{ id: "sub", type: "subflow", name: "Sub", in: [], env: [] },
+        out: ["one-id", "two-ids"].map((id) => ({ wires: [{ id, port: 0 }] })),
+      },
+      { ...inSubflow, id: "one-id", scope: ["inner"] },
+      { ...inSubflow, id: "two-ids", scope: ["inner", "gone"] },
+      webhook("inner", "${PLACE}", { z: "sub", wires: [["inner-flow"]] }),
+      { ...failing("inner-flow"), z: "sub" },
+      ...tab(
+        ...["shop", "other"].map((id) => webhook(id, `/${id}`, { wires: [["failing"]] })),
+        webhook("off", "/off", { d: true }),
+        failing("failing"),
+        ...instance("a"),
+        ...instance("b"),
+        ...watch("all"),
+        ...watch("chosen", { scope: ["other", "gone", "off", "group"] }),
+        ...watch("outside", { scope: ["inner"] }),
+        ...watch("none", { scope: [] }),
+        ...watch("nothing", { events: [] }),
+        ...watch("paused", { events: ["paused", "of another version"] }),
+        ...watch("odd", { scope: { a: 1 }, events: 7 }),
+        { id: "group", type: "group", nodes: [] },
+      ),
+    ]);
     for (const path of ["/shop", "/other", "/a", "/b"]) (await post(path)).status.should.equal(200);
     const expected = {
       ...{ all: ["/shop", "/other", "/a", "/b"], chosen: ["/other"], outside: ["/a", "/b"] },
