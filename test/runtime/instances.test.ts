@@ -1,3 +1,4 @@
+import { scheduler } from "node:timers/promises";
 import should from "should";
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
 import type { State } from "../../src/deliveries/delivery";
@@ -71,6 +72,8 @@ class Sender {
     while (!this.#isEnding) {
       const reply = await this.#instances.post(this.#path, { headers, body: "{}" }).catch(() => undefined);
       if (reply?.status === 200) this.accepted.push(String(reply.json.id));
+      // In each moment of a deploy one comes: more would keep the machine busy alone.
+      await scheduler.wait(10);
     }
   }
 }
