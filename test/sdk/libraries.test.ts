@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { mock } from "node:test";
 import should from "should";
 import type { Scheme } from "../../src/auth/senders/sender";
-import { seed } from "../harness/property";
+import { character, seed } from "../harness/property";
 import { signers } from "../harness/signers";
 import { authenticatorFor, outcomeOf, schemeOf, type Setup } from "../harness/verification";
 import { libraries, type Library, type Sent } from "./libraries";
@@ -28,7 +28,7 @@ class Comparison {
     this.#setup = { scheme, secrets: { first: this.#secret }, publicUrl, sender: library.sender };
     this.bodies = library.takesBytes
       ? fc.uint8Array({ minLength: 1, maxLength: 200 }).map((bytes) => Buffer.from(bytes))
-      : fc.json({ stringUnit: "binary" }).map((text) => Buffer.from(text));
+      : fc.json({ stringUnit: character }).map((text) => Buffer.from(text));
   }
 
   /** What our own signer sends for the sender. */

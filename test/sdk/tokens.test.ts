@@ -9,7 +9,7 @@ import { createAuthenticator } from "../../src/auth/create-authenticator";
 import { findJwtPreset, type JwtSenderId } from "../../src/auth/senders/table";
 import { parseConfig } from "../../src/config/parse";
 import { sharedKey, signToken } from "../harness/jwt";
-import { seed } from "../harness/property";
+import { character, seed } from "../harness/property";
 import { judgeRequest } from "../harness/verification";
 
 /** When all requests come, in seconds since the epoch. */
@@ -17,7 +17,7 @@ const now = 1_767_225_600;
 const runs = { seed, numRuns: 30 };
 const secret = "sig_7f3aZx9ABC_current";
 const secondSecret = "sig_5WbX5kEWLlfzsGNjH_next";
-const bodies = fc.dictionary(fc.string({ unit: "binary" }), fc.string({ unit: "binary" })).map((data) => JSON.stringify({ data })); // prettier-ignore
+const bodies = fc.dictionary(fc.string({ unit: character }), fc.string({ unit: character })).map((data) => JSON.stringify({ data })); // prettier-ignore
 
 interface TokenLibrary {
   /** Its package. */
