@@ -820,7 +820,7 @@ function testLists(open: () => Listed): void {
     (await queue.list({ limit: 10 })).should.containDeep(all);
   });
 
-  for (const [what, query, found] of [
+  const searches = [
     ["a node", { node: "n" }, ["e", "c", "b", "a"]],
     ["a state", { state: "succeeded" }, ["c", "a"]],
     ["both", { node: "n", state: "failed" }, ["b"]],
@@ -831,9 +831,10 @@ function testLists(open: () => Listed): void {
     ["an error", { text: "econn", node: "n" }, ["b"]],
     ["what stands for others", { text: "%" }, []],
     ["a value that is masked", { text: "geheim" }, []],
-  ] as const) {
-    it(`finds by ${what}`, async () => (await ids(query)).should.eql(found));
-  }
+  ] as const;
+  it(`finds by ${searches.map(([what]) => what).join(", ")}`, async () => {
+    for (const [what, query, found] of searches) (await ids(query)).should.eql(found, what);
+  });
 
   it("removes one, those of a node, of a state, or of both, and leaves what runs", async () => {
     await queue.add(delivered("r", { at: 4, state: "running", node: "m" }), Buffer.alloc(0));
