@@ -71,6 +71,9 @@ function listAttacks(): Map<string, Hostile[]> {
   for (const id of ["amazon-sns", "paypal"] as const) {
     for (const [name] of fieldsReadFor(senders[id])) addField(id === "paypal" ? "/paypal" : "/sns", name);
   }
+  // Every node reads these, each alike; one is that of a form.
+  for (const path of ["/github", "/twilio", "/sns"])
+    for (const name of ["Authorization", "Content-Type"]) addField(path, name);
   for (const path of ["/basic", "/jwt", "/harmless", "/callers", "/basic-callers"]) {
     for (const beginning of ["", "Basic ", "Bearer "]) addField(path, "Authorization", beginning);
   }

@@ -74,7 +74,6 @@ export function fieldsReadFor({
   for (const { when, restrict = [] } of handshakes) for (const [source] of [...when, ...restrict]) addSource(source);
   for (const name of Object.keys(requires)) add(name);
   for (const group of recognise) for (const [name, beginning] of Object.entries(group)) add(name, beginning);
-  for (const name of ["Authorization", "Content-Type"]) add(name);
   return fields;
 }
 
