@@ -23,7 +23,7 @@ const slowest = inFiles(
   "adversary/waiting",
   "runtime/instances",
   "runtime/store-troubles",
-  "adversary/kills",
+  "unit/deliveries/instances",
   "adversary/sqlite",
   "demo/docker",
 );
