@@ -1,6 +1,6 @@
 import should from "should";
 import catalog from "../../../locales/en-US/webhook-trigger.json";
-import { type BrokenRule, type CredentialName, defaults, type SavedFields } from "../../../src/config/fields";
+import { type BrokenRule, type CredentialName, credentials, defaults, fields, type FormRow, type SavedFields, settingNames, settings } from "../../../src/config/fields"; // prettier-ignore
 import { parseBaseUrl, type Roots } from "../../../src/config/paths";
 import { parseConfig } from "../../../src/config/parse";
 import { shouldGrowEvenly } from "../../harness/cost";
@@ -124,6 +124,37 @@ describe("parseConfig", () => {
       }
     }
   });
+
+  describe("uses the fields that a sender needs, and no others, such as", () => {
+    const rows: Record<string, FormRow & { default?: unknown }> = { ...credentials, ...settings, ...fields };
+    const asked = ["token", "verifyToken", "secret", ...settingNames, "keySource", "jwksUrl", "publicKey", "issuer", "audience", "requiredClaim"];
+    for (const [sender, method, ...expected] of [
+      ["", "header", "token"],
+      ["cloudevents", "header", "token"],
+      ["custom", "signature", "secret"],
+      ["microsoft-graph", "signature", "secret"],
+      ["meta", "signature", "verifyToken", "secret"],
+      ["strava", "signature", "verifyToken", "secret"],
+      ["notion", "signature", "secret", "arm"],
+      ["square", "signature", "secret", "publicUrl"],
+      ["grafana-timestamp", "signature", "secret", "signatureHeader", "timestampHeader"],
+      ["websub", "signature", "secret", "topicUrl", "alg"],
+      ["amazon-sns", "signature", "topicArn"],
+      ["paypal", "signature", "webhookId"],
+      ["google-pubsub", "jwt", "audience", "requiredClaim"],
+      ["google-chat", "jwt", "audience", "requiredClaim"],
+      ["netlify", "jwt", "secret"],
+      ["vonage", "jwt", "secret"],
+      ["monday", "jwt", "secret", "audience"],
+    ] as const) {
+      it(`${sender || "any sender"}: ${expected.join(", ")}`, () => {
+        const choices = { ...defaults, sender, verificationMethod: method };
+        const used = asked.filter((name) => rows[name]?.isUsed?.(choices) ?? true);
+        // The URL is asked for where a custom scheme signs it, which the form finds.
+        used.filter((name) => sender !== "custom" || name !== "publicUrl").should.eql(expected);
+      });
+    }
+  }); // prettier-ignore
 
   it("looks only at the parameter that the verification method uses", () => {
     parse({ queryParameter: "" }).should.have.propertyByPath("access", "name").equal("Authorization");
