@@ -53,10 +53,6 @@ const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Re
       terminal: section("noLine"),
     },
   },
-  repeating: {
-    saved: signedBy("github"),
-    states: { duplicates: [section("duplicatesUnchecked"), section("duplicatesSuggested", { name: "GitHub" })] },
-  },
   paced: {
     saved: signedBy("notion", {
       senderSettings: { arm: "${ARM}" },
@@ -108,7 +104,10 @@ function older(id: string) {
 }
 
 const flow = [
-  ...webhookFlow(...Object.entries(nodes).map(([id, { saved }]) => ({ id, relativePath: `/${id}`, ...saved }))),
+  ...webhookFlow(
+    ...Object.entries(nodes).map(([id, { saved }]) => ({ id, relativePath: `/${id}`, ...saved })),
+    ...[{ id: "repeating", relativePath: "/repeating", ...signedBy("github") }],
+  ),
   older("older"),
   older("renamed"),
 ];
@@ -177,8 +176,8 @@ describe("what becomes of requests, in the form", () => {
     (await saved("older")).should.eql(before);
     await editor.editAsItIs("older");
     await expectUnchanged("older", { ...before, ...usual });
-    await editor.edit("renamed");
-    await editor.enter({ rateLimit: "60" });
+    await editor.editAsItIs("renamed");
+    await editor.fillIn({ rateLimit: "60" });
     await editor.done();
     (await editor.isValid("renamed")).should.be.true();
     should(await saved("renamed")).containEql({ rateLimit: "60", replyStatus: 200, reply: "now" });
@@ -186,7 +185,7 @@ describe("what becomes of requests, in the form", () => {
 
   const always = ["reply", "ignoreDuplicates", "allowFrom", "rateLimit", "alertWhenSilent", "rawBody", "guaranteed"];
   const atOnce = ["replyStatus", "replyBody", "replyType"];
-  it("asks for what belongs to what was chosen, and for nothing else", async () => {
+  it("asks for what belongs to what was chosen, and for nothing else, checks a field only while it applies, and points out a body that is not the JSON of its type", async () => {
     const shows = async (...expected: string[]) => {
       const visible: string[] = await editor.visible(...handlingFields);
       visible.sort().should.eql([...always, ...expected].sort());
@@ -195,27 +194,20 @@ describe("what becomes of requests, in the form", () => {
     };
     await editor.edit("usual");
     await shows(...atOnce);
-    await editor.enter({ replyStatus: "204" });
+    await editor.fillIn({ replyStatus: "204" });
     await shows("replyStatus");
-    await editor.enter({ reply: "flow" });
+    await editor.fillIn({ reply: "flow" });
     await shows("replyTimeout");
-    await editor.enter({ ignoreDuplicates: true });
+    await editor.fillIn({ ignoreDuplicates: true });
     await shows("replyTimeout", "duplicateKey", "duplicateWindow");
-    await editor.enter({ ignoreDuplicates: false, guaranteed: true });
+    await editor.fillIn({ ignoreDuplicates: false, guaranteed: true });
     const retried = ["attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker"];
     await shows("replyTimeout", ...retried);
-    await editor.enter({ reply: "now" });
+    await editor.fillIn({ reply: "now" });
     await shows("replyStatus", "httpErrorsFail", ...retried);
-    await editor.cancel();
-    await editor.edit("environment");
-    await shows(...handlingFields.filter((field) => !always.includes(field)));
-  });
-
-  it("checks a field only while it applies, and points out a body that is not the JSON of its type", async () => {
-    await editor.edit("usual");
-    await editor.enter({ replyType: "text", replyStatus: "204" });
+    await editor.fillIn({ replyType: "text", replyStatus: "204" });
     (await editor.message("replyType").textContent() ?? "?").should.equal("");
-    await editor.enter({ replyStatus: "200" });
+    await editor.fillIn({ replyStatus: "200" });
     (await message("replyType")).should.equal(catalogText("rules.replyType"));
     should(await editor.input("replyType").getAttribute("aria-invalid")).equal("true");
     (await state("reply")).should.equal(section("broken"));
@@ -227,27 +219,29 @@ describe("what becomes of requests, in the form", () => {
       ["application/json", "", false],
       ["application/json", "${BODY}", false],
     ] as const) {
-      await editor.enter({ replyType: type, replyBody: body });
+      await editor.fillIn({ replyType: type, replyBody: body });
       (await isNoted("json")).should.equal(isWrong, `${type} ${body}`);
       if (isWrong) (await noted("json")).should.equal(catalogText("reply.noJson"));
     }
+    await editor.cancel();
+    await editor.edit("environment");
+    await shows(...handlingFields.filter((field) => !always.includes(field)));
   });
 
-  it("suggests to ignore duplicates where the sender has an id for its deliveries, by a button", async () => {
+  it("suggests to ignore duplicates where the sender has an id for its deliveries, by a button, says that they cannot be known where it has none, and has a list of other keys", async () => {
+    report.withoutKey = 1;
     await editor.edit("repeating");
+    const suggested = [section("duplicatesUnchecked"), section("duplicatesSuggested", { name: "GitHub" })];
+    (await state("duplicates")).should.equal(suggested.join(" · "));
     (await noted("duplicates")).should.startWith(catalogText("duplicates.suggested", { name: "GitHub" }));
     await editor.note("duplicates").locator("button").click();
     (await editor.input("ignoreDuplicates").isChecked()).should.be.true();
     (await editor.focus()).should.equal("node-input-ignoreDuplicates");
     (await isNoted("duplicates")).should.be.false();
     (await state("duplicates")).should.equal(section("duplicatesKnown", { hours: "72", key: section("byId") }));
-  });
-
-  it("says that duplicates cannot be known where the sender has no id, and has a list of other keys", async () => {
-    report.withoutKey = 1;
-    await editor.edit("usual");
+    await editor.fillIn({ sender: "", ignoreDuplicates: false });
     (await isNoted("duplicates")).should.be.false();
-    await editor.enter({ ignoreDuplicates: true });
+    await editor.fillIn({ ignoreDuplicates: true });
     (await noted("no-id")).should.equal(catalogText("duplicates.noId"));
     (await noted("without-key")).should.equal(catalogText("duplicates.withoutKey_one", { count: "1" }));
     (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKeyWithoutId"));
@@ -257,20 +251,20 @@ describe("what becomes of requests, in the form", () => {
       await kinds().selectOption(kind);
       (await editor.input("duplicateKey").inputValue()).should.equal(key);
     }
-    await editor.enter({ duplicateKey: "header:X-Id" });
+    await editor.fillIn({ duplicateKey: "header:X-Id" });
     await kinds().selectOption("header");
     (await editor.input("duplicateKey").inputValue()).should.equal("header:X-Id");
     // The name of a header field is none of a value in the JSON.
     await kinds().selectOption("json");
     (await editor.input("duplicateKey").inputValue()).should.equal("json:");
-    await editor.enter({ duplicateKey: "${KEY}" });
+    await editor.fillIn({ duplicateKey: "${KEY}" });
     (await kinds().inputValue()).should.equal("written");
     (await state("duplicates")).should.equal(section("duplicatesKnown", { hours: "72", key: "${KEY}" }));
-    await editor.enter({ duplicateKey: "", sender: "github" });
+    await editor.fillIn({ duplicateKey: "", sender: "github" });
     (await isNoted("no-id")).should.be.false();
     (await kinds().inputValue()).should.equal("id");
     (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKey"));
-    await editor.enter({ ignoreDuplicates: false });
+    await editor.fillIn({ ignoreDuplicates: false });
     (await isNoted("without-key")).should.be.false();
   });
 
@@ -298,17 +292,17 @@ describe("what becomes of requests, in the form", () => {
     }
   });
 
-  it("says where guaranteed deliveries are stored, as the runtime says it, what is promised, and for how long", async () => {
+  it("says where guaranteed deliveries are stored, as the runtime says it, what is promised, and for how long, and what it needs where nothing can be stored, which is an error only where it is on", async () => {
     should(where).equal(sqliteIsHere() ? "file" : "none");
+    await editor.edit("usual");
     for (const [store, stated] of [["file", "guaranteedInFile"], ["server", "guaranteedOnServer"]] as const) {
-      await editor.leave();
       await editor.set("webhookTriggerGuaranteed", store);
-      await editor.edit("usual");
+      await editor.fillIn({ reply: "now", guaranteed: false });
       (await points()).should.eql(promised("again", "status"));
       (await isNoted("no-store")).should.be.false();
-      await editor.enter({ guaranteed: true });
+      await editor.fillIn({ guaranteed: true });
       (await state("guaranteed")).should.equal(section(stated));
-      await editor.enter({ reply: "flow" });
+      await editor.fillIn({ reply: "flow" });
       (await points()).should.containEql(catalogText("guaranteed.byFlow"));
     }
     (await editor.input("attempts").inputValue()).should.equal(String(defaults.attempts));
@@ -319,16 +313,13 @@ describe("what becomes of requests, in the form", () => {
       [{ attempts: "2", backoffFirst: "1" }, "1 second"],
       [{ backoffFirst: "soon" }, undefined],
     ] as const) {
-      await editor.enter(entered);
+      await editor.fillIn(entered);
       const span = editor.part("guaranteed-span");
       if (time) (await span.innerText()).should.equal(catalogText("guaranteed.span", { time }));
       else (await span.isVisible()).should.be.false();
     }
-  });
-
-  it("says what guaranteed delivery needs where nothing can be stored, and is an error only where it is on", async () => {
     await editor.set("webhookTriggerGuaranteed", "none");
-    await editor.edit("usual");
+    await editor.fillIn({ guaranteed: false });
     (await noted("no-store")).should.equal(catalogText("guaranteed.missing"));
     (await points()).should.eql([]);
     (await editor.message("guaranteed").isVisible()).should.be.false();

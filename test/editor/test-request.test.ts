@@ -12,13 +12,13 @@ import { until } from "../harness/until";
 
 declare const RED: { user: { hasPermission: (permission: string) => boolean } };
 
-/** Nodes for lines to paste, by what is entered of where the token goes. */
-const lines: Record<string, Entered> = {
-  line0: { verificationMethod: "header" },
-  line1: { headerParameter: "X-Token" },
-  line2: { verificationMethod: "query" },
+/** Nodes for lines to paste, by what they have of where the token goes. */
+const lines = {
+  line0: { verificationMethod: "header", headerParameter: "Authorization" },
+  line1: { verificationMethod: "header", headerParameter: "X-Token" },
+  line2: { verificationMethod: "query", queryParameter: "state" },
   line3: { verificationMethod: "query", queryParameter: "a key & more" },
-};
+} satisfies Record<string, Entered>;
 /** Of every kind of character that a token may have. */
 const typed = `'"$(x)\`y\`!%&<>|;#?*[]{}~^\\${"z".repeat(14)}`;
 const sendgridKey = "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEDr2LjtURuePQzplybdC+u4CwrqDqBaWjcMMsTbhdbcwHBcepxo7yAQGhHPTnlvFYPAZFceEu/1FwCM/QmGUhA=="; // prettier-ignore
@@ -34,7 +34,7 @@ const flow = [
     webhook("answering", "/answering", { reply: "flow", allowFrom: "192.0.2.0/24" }),
     webhook("replying", "/replying", { reply: "flow", wires: [["answer"]] }),
     webhook("called", "/called"),
-    ...Object.keys(lines).map((id) => webhook(id, `/${id}`)),
+    ...Object.entries(lines).map(([id, fields]) => webhook(id, `/${id}`, { ...fields, credentials: { token: typed } })),
     signed("github"),
     { ...signed("github", undefined, { events: ["star", "issues"] }), id: "issues", relativePath: "/issues" },
     signed("sendgrid", sendgridKey),
@@ -216,7 +216,7 @@ describe("in the form of a node", () => {
     };
     const facts = () => editor().part("facts").innerText();
 
-    it("starts the flow, without the browser knowing the token, and leaves the focus on its button", async () => {
+    it("starts the flow, without the browser knowing the token, leaves the focus on its button, and says that it does not test what was changed before that is deployed", async () => {
       const seen: string[] = [];
       const see = (request: Request) => seen.push(request.url(), request.postData() ?? "");
       editor().page.on("request", see);
@@ -228,39 +228,45 @@ describe("in the form of a node", () => {
       (await editor().part("changed").isVisible()).should.be.false();
       await editor().enter({ relativePath: "/elsewhere" });
       (await editor().part("result").isVisible()).should.be.false();
+      // What was changed is not tested before it is deployed.
+      for (const [entered, saved] of [
+        [{ relativePath: "/changed" }, { relativePath: "/orders" }],
+        [{ verificationMethod: "query" }, { verificationMethod: "header" }],
+        [{ returnQueryParams: true }, { returnQueryParams: false }],
+        [{ token: "x".repeat(40) }, { token: "" }],
+        [{}, {}],
+      ] as const) {
+        await editor().fillIn(entered);
+        await editor().sendTest();
+        (await editor().part("changed").innerText()).trim().should.equal(text("changed"), JSON.stringify(entered));
+        await editor().fillIn(saved);
+      }
     });
 
-    it("works by the line for a terminal as it stands, wherever the token goes and whatever is in it", async () => {
+    it("works by the line for a terminal as it stands, wherever the token goes and whatever is in it, which is missing while the form does not know its parts, and where requests are signed", async () => {
       const copied: string[] = [];
+      await editor().edit("orders");
       for (const [id, entered] of Object.entries(lines)) {
-        await editor().edit(id);
-        await editor().enter({ ...entered, token: typed });
+        await editor().fillIn({ relativePath: `/${id}`, ...entered, token: typed });
         (await editor().part("command-hint").innerText()).should.equal(text("command"));
         await editor().part("command-copy").click();
         copied.push(await editor().clipboard());
         (await editor().part("command").innerText()).should.equal(copied.at(-1));
         (await editor().part("command-token").innerText()).should.equal("");
-        await editor().done();
       }
-      await editor().deploy();
       for (const each of copied) {
         const { status, json } = await paste([each]);
         status.should.equal(200, each);
         should((await nodeRed().message(json.id)).payload).equal("hello world");
       }
-    });
-
-    it("has no line for a terminal while the form does not know its parts, and where requests are signed", async () => {
-      for (const [id, entered, key] of [
-        ["orders", { relativePath: "${HOOK}" }, "commandUnknown"],
-        ["orders", { headerParameter: "X Token" }, "commandUnknown"],
-        ["github", {}, "commandSigned"],
+      for (const [entered, key] of [
+        [{ relativePath: "${HOOK}" }, "commandUnknown"],
+        [{ relativePath: "/orders", verificationMethod: "header", headerParameter: "X Token" }, "commandUnknown"],
+        [{ headerParameter: "X-Token", sender: "github" }, "commandSigned"],
       ] as const) {
-        await editor().edit(id);
-        await editor().enter(entered);
+        await editor().fillIn(entered);
         await editor().page.locator(".webhook-trigger-command").waitFor({ state: "hidden" });
         (await editor().part("command-none").innerText()).should.equal(text(key));
-        await editor().cancel();
       }
     });
 
@@ -273,7 +279,7 @@ describe("in the form of a node", () => {
         [{ returnQueryParams: false, rawBody: true }, 'msg.payload = "hello world"\nmsg.rawBody = Buffer.from("hello world")'],
         [{ rawBody: false, sender: "stripe" }, 'msg.payload = { "text": "hello world", "type": "test", "id": "test" }'],
       ] as const) {
-        await editor().enter(entered);
+        await editor().fillIn(entered);
         (await picture()).should.equal(shown);
       }
       await editor().cancel();
@@ -319,22 +325,6 @@ describe("in the form of a node", () => {
       await editor().page.route("**/test", (route) => route.abort());
       await editor().part("send").click();
       await editor().page.getByText(text("failed")).waitFor();
-    });
-
-    it("says that it does not test what was changed before that is deployed", async () => {
-      await editor().edit("orders");
-      for (const [entered, saved] of [
-        [{ relativePath: "/changed" }, { relativePath: "/orders" }],
-        [{ verificationMethod: "query" }, { verificationMethod: "header" }],
-        [{ returnQueryParams: true }, { returnQueryParams: false }],
-        [{ token: "x".repeat(40) }, { token: "" }],
-        [{}, {}],
-      ] as const) {
-        await editor().enter(entered);
-        await editor().sendTest();
-        (await editor().part("changed").innerText()).trim().should.equal(text("changed"), JSON.stringify(entered));
-        await editor().enter(saved);
-      }
     });
 
     it("is a signed payment of a sender that does not exist yet, from the palette on", async () => {
