@@ -12,6 +12,7 @@ declare const RED: {
   actions: { invoke(action: string): void };
   editor: { edit(node: object): void };
   settings: Record<Setting, unknown>;
+  sidebar: { info: { refresh: () => void }; help: { show: (type: string, inFront?: boolean) => unknown } };
   view: { reveal: (id: string) => void };
   nodes: {
     node(id: string): Record<string, unknown> | null;
@@ -186,6 +187,16 @@ export class Editor {
     await this.page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
   }
 
+  /** Has the sidebars not follow what is edited: with its properties and its help, a form takes a third longer. */
+  async keepSidebars(): Promise<void> {
+    await this.page.evaluate(() => {
+      const { info, help } = RED.sidebar;
+      const { show } = help;
+      info.refresh = () => undefined;
+      help.show = (type, inFront) => inFront !== false && show(type, inFront);
+    });
+  }
+
   paletteEntry(type: string): Locator {
     return this.page.locator(`.red-ui-palette-node[data-palette-type="${type}"]`);
   }
@@ -225,21 +236,24 @@ export class Editor {
   /** Opens the form of a node, with all of its sections: most tests have to do with a field, and not with where it stands. */
   async edit(id: string): Promise<void> {
     await this.editAsItIs(id);
-    const closed = this.page.locator(".webhook-trigger-section:not([open]) > summary");
-    await closed.evaluateAll((headings) => {
-      for (const heading of headings) (heading as HTMLElement).click();
-    });
     // What is loaded then moves all that is below it.
-    const loading = "#webhook-trigger-section-callers:visible > #webhook-trigger-callers > :only-child:empty";
-    await this.page.locator(loading).waitFor({ state: "detached" });
+    await this.page.waitForFunction(() => {
+      const closed = document.querySelectorAll<HTMLElement>(".webhook-trigger-section:not([open]) > summary");
+      for (const heading of closed) heading.click();
+      const callers = document.querySelector("#webhook-trigger-section-callers");
+      return !callers?.checkVisibility() || !callers.querySelector("#webhook-trigger-callers > :only-child:empty");
+    });
   }
 
   /** Opens the form of a node. */
   async editAsItIs(id: string): Promise<void> {
-    await this.page.waitForFunction((wanted) => RED.nodes.node(wanted) !== null, id);
-    await this.page.evaluate((wanted) => RED.editor.edit(RED.nodes.node(wanted) ?? {}), id);
+    await this.page.waitForFunction((wanted) => {
+      const node = RED.nodes.node(wanted);
+      if (node) RED.editor.edit(node);
+      return node !== null;
+    }, id);
     // The form gets the focus when it has slid in; before, it would take it from a field that is being filled.
-    await this.page.locator(".red-ui-tray :focus").waitFor();
+    await this.page.waitForFunction(() => document.activeElement?.closest(".red-ui-tray"));
   }
 
   async done(): Promise<void> {
@@ -248,7 +262,7 @@ export class Editor {
   }
 
   async cancel(): Promise<void> {
-    await this.page.locator("#node-dialog-cancel").click();
+    await this.page.locator("#node-dialog-cancel").dispatchEvent("click");
     await this.input("name").waitFor({ state: "detached" });
   }
 

@@ -33,7 +33,9 @@ export async function sharedNodeRed(flow: Flow, options: Pick<Options, "settings
 /** Deploys a flow in a shared Node-RED, and opens its editor. */
 export async function openEditor(flow: Flow, options: Pick<Options, "settings" | "code"> = {}, look: Look = {}) {
   const nodeRed = await sharedNodeRed(flow, options);
-  return { nodeRed, editor: await Editor.open(await sharedBrowser(), nodeRed, look) };
+  const editor = await Editor.open(await sharedBrowser(), nodeRed, look);
+  await editor.keepSidebars();
+  return { nodeRed, editor };
 }
 
 /** The same for all tests of a suite, each of which may leave a form open. */
