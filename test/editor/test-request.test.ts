@@ -362,8 +362,11 @@ describe("in the form of a node", () => {
       (await shown.field("headers").inputValue()).should.containEql("X-GitHub-Event: issues");
       const { payload, topic } = await message();
       should({ payload, topic }).eql({ payload: { size: "größer" }, topic: "issues" });
+      // It is no JSON any more: the code editor that colours JSON gives way to another.
       await shown.field("headers").fill("Content-Length: 1");
       (await result()).should.equal(text("impossible"));
+      (await shown.body.count()).should.equal(1);
+      (await shown.body.innerText()).should.containEql("größer");
     });
 
     it("is written in a code editor that Esc and Tab leave, in both directions", async () => {

@@ -269,7 +269,10 @@ function CodeEditor({ value, isJson, onEdit }: CodeEditorProps) {
     const editor = RED.editor.createEditor({ element, mode, value: latest.current.value });
     editor.updateOptions?.({ ariaLabel: text("console.body") });
     editor.getSession().on("change", () => latest.current.onEdit(editor.getValue()));
-    return () => editor.destroy();
+    return () => {
+      editor.destroy();
+      element.remove();
+    };
   }, [isJson]);
   // It writes tabs.
   const isLeaving = useRef(false);
