@@ -69,7 +69,7 @@ for (const kind of storeKinds.filter(({ isHere }) => isHere)) {
     const store = await kind.begin();
     const credentialSecret = kind.isOrdered ? false : "the secret of the settings file";
     const settings = { ...store.options.settings, credentialSecret, webhookTriggerDeliveries: { keep: 500 } };
-    const nodeRed = await NodeRed.start({ ...store.options, settings, plugin: moduleOf("hold") });
+    const nodeRed = await NodeRed.start({ ...store.options, settings, plugin: moduleOf("hold"), besides: ["10-function.js"] });
     try {
       const shown = new ShownDeliveries(nodeRed);
       const names = ["door 1", "Tür: 2", "stolen"];
