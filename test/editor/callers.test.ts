@@ -34,7 +34,6 @@ describe("the section Callers of the form", () => {
     webhook("many", "/many", { credentials: { callers: JSON.stringify(known(1000)) } }),
     webhook("damaged", "/damaged", { credentials: { token, callers: JSON.stringify([{ name: "door", digest: token }]) } }),
     webhook("variable", "/variable", { credentials: { callers: "${CALLERS}" } }),
-    webhook("signed", "/signed", { sender: "github", verificationMethod: "signature", credentials: { secret: "key" } }),
     ),
   ];
   const { editor, nodeRed } = useEditor(flow);
@@ -84,8 +83,11 @@ describe("the section Callers of the form", () => {
   };
   const asBearer = (given: string) => ({ Authorization: `Bearer ${given}` });
 
-  it("makes ten callers of pasted lines, whose tokens are in a file, and each of which is known by its name", async () => {
+  it("is not there where a sender signs, and makes ten callers of pasted lines, whose tokens are in a file, and each of which is known by its name", async () => {
     await open("doors");
+    await editor().fillIn({ verificationMethod: "signature" });
+    (await section().isVisible()).should.be.false();
+    await editor().fillIn({ verificationMethod: "header" });
     (await editor().state("callers").innerText()).should.equal(text("none"));
     await add("", ...names.map((name) => ` ${name} `));
     await rows().nth(9).waitFor();
@@ -120,7 +122,7 @@ describe("the section Callers of the form", () => {
     (await statusOf(nodeRed().node("/doors"), bearer)).should.equal(401);
   });
 
-  it("says when each was used, removes one, renames one and makes a new token for one, which changes no other", async () => {
+  it("says when each was used, removes one, renames one and makes a new token for one, which changes no other, and tests the node by a key of its own", async () => {
     const url = nodeRed().node("/used");
     const [stolen, moved, lost, other] = ["stolen", "moved", "lost", "other"].map(callerToken) as [string, string, string, string];
     (await statusOf(url, asBearer(stolen))).should.equal(200);
@@ -145,10 +147,6 @@ describe("the section Callers of the form", () => {
     }
     await open("used");
     (await rows().count()).should.equal(3);
-  });
-
-  it("tests a node of which only callers have tokens by a key of its own", async () => {
-    await editor().editAsItIs("many");
     await editor().part("console-open").click();
     const shown = editor().page.locator(".webhook-trigger-console");
     await shown.getByText(text("only")).waitFor();
@@ -228,9 +226,7 @@ describe("the section Callers of the form", () => {
     await section().getByText(text("twice", { names: "Sensor 1, sensor 1" })).waitFor();
     await row(0).locator("input").fill("sensor 0");
     (await editor().message("callers").innerText()).should.equal("");
-    await editor().cancel();
     // Undo brings back the names.
-    await open("written");
     await row(0).locator("input").fill("renamed");
     await editor().done();
     (await editor().isChanged("written")).should.be.true();
@@ -359,9 +355,6 @@ describe("the section Callers of the form", () => {
   });
 
   it("is there where callers have tokens, and so are the fields that count by caller", async () => {
-    await editor().edit("signed");
-    (await section().isVisible()).should.be.false();
-    await editor().cancel();
     await editor().edit("counting");
     for (const field of ["rateLimitBy", "alertPerCaller"] as const) {
       (await editor().input(field).isVisible()).should.be.true();
