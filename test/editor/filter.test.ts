@@ -8,7 +8,8 @@ import { useEditor } from "../harness/stage";
 const github = { sender: "github", verificationMethod: "signature", credentials: { secret: "key" } };
 const saved = {
   events: ["push", "issues", "star"],
-  conditions: [{ place: "json:n", operator: "above", value: 5 }, { place: "query:a", operator: "exists" }],
+  // As they may be written by hand.
+  conditions: [{ place: "json:n", operator: "above", value: 5 }, { place: "json: a", operator: "exists" }],
   ...{ outputPerEvent: true, outputs: 3, wires: [["one"], ["two"], ["three"]] },
 }; // prettier-ignore
 const text = (key: string, values: Record<string, string> = {}) => catalogText(`filter.${key}`, values);
@@ -20,10 +21,9 @@ describe("the section Filter of the form", () => {
     webhook("corrected", "/corrected", {
       ...{ ...github, events: ["psh", "release"], outputPerEvent: true, outputs: 2, wires: [["one"], ["two"]] },
     }),
-    webhook("blank", "/blank", { ...github, conditions: [{ place: "json: a", operator: "exists" }] }),
     webhook("seen", "/seen", { ...github, events: ["push"] }),
     webhook("shared", "/shared", { ...github, events: ["issue*", "push"], outputPerEvent: true, outputs: 2 }),
-    webhook("any", "/any", { events: ["push"] }),
+    webhook("any", "/any", { events: ["push"], conditions: [{ place: "json:n", operator: "exists" }] }),
     webhook("tried", "/tried", { conditions: [{ place: "json:n", operator: "above", value: 1 }] }),
     webhook("fresh", "/fresh", { conditions: [{ place: "json:n", operator: "above", value: 1 }] }),
     webhook("written", "/written", { ...github, conditions: { place: "event", operator: "exists" } }),
@@ -71,7 +71,6 @@ describe("the section Filter of the form", () => {
     ];
     for (const [id, state, said] of [
       ["filled", heading.join(" · "), ""],
-      ["blank", text("conditions_one", { count: "1" }), ""],
       ["written", catalogText("section.broken"), catalogText("rules.conditions")],
     ] as const) {
       await editor().edit(id);
@@ -110,8 +109,14 @@ describe("the section Filter of the form", () => {
     await expectSaved("corrected", 2, [0, "one"], [1, "two"]);
   });
 
-  it("says what is wrong with an event or a condition, and takes the values of variables", async () => {
-    await editor().edit("new");
+  it("warns where the sender names no event, and of events that were chosen for another one, says what is wrong with an event or a condition, and takes the values of variables", async () => {
+    await editor().edit("any");
+    (await editor().note("no-event").isVisible()).should.be.true();
+    await editor().enter({ sender: "github" });
+    (await editor().note("no-event").isVisible()).should.be.false();
+    (await editor().note("foreign").isVisible()).should.be.false();
+    await editor().enter({ sender: "stripe" });
+    (await editor().note("foreign").innerText()).trim().should.equal(text("foreign", { events: "push" }));
     await rows("events").nth(0).locator("input").fill("re*lease");
     (await editor().message("events").innerText()).should.equal(catalogText("rules.events"));
     await rows("events").nth(0).locator("input").fill("${EVENT}");
@@ -150,16 +155,6 @@ describe("the section Filter of the form", () => {
     const saved = (await editor().saved("seen", "conditions")) as { place: string }[];
     saved.map((condition) => condition.place).should.eql(places.map(([, , expected]) => expected));
     await editor().invoke("core:undo");
-  });
-
-  it("warns where the sender names no event, and of events that were chosen for another one", async () => {
-    await editor().edit("any");
-    (await editor().note("no-event").isVisible()).should.be.true();
-    await editor().enter({ sender: "github" });
-    (await editor().note("no-event").isVisible()).should.be.false();
-    (await editor().note("foreign").isVisible()).should.be.false();
-    await editor().enter({ sender: "stripe" });
-    (await editor().note("foreign").innerText()).trim().should.equal(text("foreign", { events: "push" }));
   });
 
   it("offers events that were filtered or delivered apart from those that the sender documents", async () => {
