@@ -1,11 +1,11 @@
 import should from "should";
-import { Editor, type FormField } from "../harness/browser";
+import type { Editor, FormField } from "../harness/browser";
 import { acme, github, gitlab, grafana, type Sender, type Sent, shopify, slack, stripe, telegram } from "./documented";
 import { tab, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
 import type { NodeRed } from "../harness/node-red";
 import { Page, readme } from "../harness/pages";
-import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+import { openEditor } from "../harness/stage";
 
 const rows = [...readme.section("Recipes").matchAll(/^\| \*\*(\w+)\*\* *\| Sender _(.+?)_\./gm)];
 
@@ -34,8 +34,9 @@ describe("a recipe", () => {
   const credentials: Record<string, string> = {};
   before(async () => {
     const names = [...Object.keys(senders), "Acme"];
-    nodeRed = await sharedNodeRed(tab(...names.map((name) => webhook(name, `/${name}`, { credentials: {} }))));
-    editor = await Editor.open(await sharedBrowser(), nodeRed);
+    ({ nodeRed, editor } = await openEditor(
+      tab(...names.map((name) => webhook(name, `/${name}`, { credentials: {} }))),
+    ));
   });
 
   const post = (name: string, { headers, body }: Sent): Promise<Reply> =>
@@ -50,18 +51,17 @@ describe("a recipe", () => {
     }
   }
 
-  async function deploy(name: string): Promise<void> {
-    await editor.done();
+  async function deploy(...names: string[]): Promise<void> {
     await editor.deploy();
-    await nodeRed.status(name, /accepted/);
+    for (const name of names) await nodeRed.status(name, /accepted/);
   }
 
   it("is in the README for each sender that is tried here", () => {
     rows.map(([, name]) => name).should.eql(Object.keys(senders));
   });
 
-  for (const [name, { sender, shows, topic, sendsToken }] of Object.entries(senders)) {
-    it(`of the README sets up ${name}: what it sends becomes a message, another secret is refused`, async () => {
+  for (const [name, { shows, sendsToken }] of Object.entries(senders)) {
+    it(`of the README fills in the form for ${name}, which has what that is to be given`, async () => {
       const [, , label = ""] = rows.find(([, each]) => each === name) ?? [];
       const shown: [FormField, string][] = shows === undefined ? [] : [["secret", shows]];
       await fillIn(name, [["sender", label], ...shown]);
@@ -74,8 +74,23 @@ describe("a recipe", () => {
       // Of what the sender does not show itself, the box has all.
       if (shows === undefined && name !== "Grafana") (await editor.copyGiven(item)).should.equal(credential);
       (await editor.copyGiven("url")).should.equal(nodeRed.node(`/${name}`));
-      await deploy(name);
+      await editor.done();
+    });
+  }
 
+  it("of docs/senders.md describes the signature of a custom sender, in the form", async () => {
+    await fillIn("Acme", [
+      ["sender", "Custom: another sender that signs"],
+      ["secret", "a secret of Acme"],
+      ["scheme", new Page("senders.md").block("json")],
+    ]);
+    await editor.done();
+    await deploy(...Object.keys(senders), "Acme");
+  });
+
+  for (const [name, { sender, topic, sendsToken }] of Object.entries(senders)) {
+    it(`of the README sets up ${name}: what it sends becomes a message, another secret is refused`, async () => {
+      const credential = credentials[name] ?? "";
       const sent = sender(credential);
       (await post(name, sent)).status.should.equal(200);
       const message = await nodeRed.until(() => nodeRed.messages.find(({ req }) => req.path === `/${name}`), "the message"); // prettier-ignore
@@ -99,6 +114,7 @@ describe("a recipe", () => {
   it("of docs/recipes.md changes a secret without losing a request", async () => {
     const second = "whsec_the-new-one-of-Stripe";
     await fillIn("Stripe", [["secondSecret", second]]);
+    await editor.done();
     await deploy("Stripe");
     (await post("Stripe", stripe(credentials.Stripe ?? ""))).status.should.equal(200);
     const { json } = await post("Stripe", stripe(second));
@@ -107,18 +123,13 @@ describe("a recipe", () => {
       ["secret", second],
       ["secondSecret", ""],
     ]);
+    await editor.done();
     await deploy("Stripe");
     (await post("Stripe", stripe(second))).status.should.equal(200);
     (await post("Stripe", stripe(credentials.Stripe ?? ""))).status.should.equal(401);
   });
 
-  it("of docs/senders.md describes the signature of a custom sender", async () => {
-    await fillIn("Acme", [
-      ["sender", "Custom: another sender that signs"],
-      ["secret", "a secret of Acme"],
-      ["scheme", new Page("senders.md").block("json")],
-    ]);
-    await deploy("Acme");
+  it("of docs/senders.md sets up a custom sender", async () => {
     const { status, json } = await post("Acme", acme("a secret of Acme"));
     status.should.equal(200);
     should((await nodeRed.message(json.id)).payload).eql({ order: 42 });
