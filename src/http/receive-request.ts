@@ -187,7 +187,7 @@ export async function receive(arrived: Arrived, { endpoint, result }: Judged): P
   const front = takeFromFront(arrived, pending);
   const network = () => findNetwork(arrived.ip);
   const lease = pending?.isUnverified ? bodyMemory.unverified.lease(network()) : undefined;
-  const read = front?.bytes ?? (await readBody(arrived.request, maxBytes, lease, arrived.response.socket !== null));
+  const read = front?.bytes ?? (await readBody(arrived.request, maxBytes, lease));
   const bytes = Buffer.isBuffer(read) && read.length > maxBytes ? problems.bodyTooLarge : read;
   if (bytes === problems.bodyTooLarge) return { endpoint, verdict: pending?.maxBody?.otherwise ?? bytes };
   if (bytes instanceof Problem) return { endpoint, verdict: bytes };

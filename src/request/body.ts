@@ -25,34 +25,25 @@ const firstBufferBytes = 4 * 1024;
  *
  * @param limit in bytes
  * @param lease the memory of an unverified sender
- * @param isNext whether it is the first on its connection without a reply: one that is not would overtake others
  * @throws {ReasonError} when something else has read a part of it
  */
 export async function readBody(
   request: IncomingMessage,
   limit: number,
   lease?: MemoryLease,
-  isNext = false,
 ): Promise<Buffer | Problem> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
   if (request.readableDidRead) throw new ReasonError("bodyRead");
   // Middleware that listens as well has set the stream flowing.
   if (request.readableFlowing === null) {
-    // Most bodies have come with the head: they are there when Node.js has parsed them, in this turn of the event loop.
-    if (isNext && !isThere(request)) await Promise.resolve();
-    // Waiting one turn costs less than listening.
-    if (!isThere(request)) await new Promise(setImmediate);
+    // Most bodies have arrived with the head: waiting one turn costs less than listening. What Node.js refuses behind the
+    // body, because its length was wrong, has then ended the connection: with 400, no flow starts.
+    if (!request.complete) await new Promise(setImmediate);
     if (request.destroyed) return problems.bodyIncomplete;
-    if (isThere(request)) return readAvailable(request, limit);
+    if (request.complete) return readAvailable(request, limit);
   }
   if (request.readableEnded) return Buffer.alloc(0);
   return request.destroyed ? problems.bodyIncomplete : collect(request, limit, lease);
-}
-
-/** Whether all of a body has come. Node.js settles promises between the bytes that came with the head and their end. */
-function isThere({ complete, headers, readableLength }: IncomingMessage): boolean {
-  const { "content-length": declared, "transfer-encoding": coding } = headers;
-  return complete || (coding === undefined && readableLength === Number(declared));
 }
 
 function readAvailable(request: IncomingMessage, limit: number): Buffer | Problem {
@@ -61,8 +52,6 @@ function readAvailable(request: IncomingMessage, limit: number): Buffer | Proble
   for (let chunk: unknown = request.read(); Buffer.isBuffer(chunk); chunk = request.read()) chunks.push(chunk);
   const [only] = chunks;
   const bytes = only && chunks.length === 1 ? only : Buffer.concat(chunks);
-  // The end is still to be read.
-  if (!request.complete) request.resume();
   return bytes.length > limit ? problems.bodyTooLarge : bytes;
 }
 

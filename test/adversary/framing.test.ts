@@ -35,6 +35,9 @@ besiege("requests whose framing lies", (siege) => {
       statuses: [200, 400],
       payloads: ["xxx"],
     },
+    // Such a body is cut off: its sender, who is told 400, must not have started a flow.
+    { name: "a Content-Length that counts characters, so that the last byte is taken for a request (RFC 9112 §6.3)", sends: [head("POST", "/hook", authorised, "Content-Type: text/plain", "Content-Length: 5"), Buffer.from("zwölf")], statuses: [400] },
+    { name: "a request that comes in one piece with garbage (RFC 9112 §6.3)", sends: [head("POST", "/hook", authorised, "Content-Length: 3"), "xxx", "GARBAGE\r\n\r\n"], statuses: [400] },
     accepted("no length at all, which is no body (RFC 9112 §6.3)", [head("POST", "/hook", authorised)], ""),
     accepted("chunked in capitals, with an extension (RFC 9112 §7.1)", [head("POST", "/hook", authorised, "Transfer-Encoding: CHUNKED"), "5;a=b;c\r\nhello\r\n0;d\r\n\r\n"], "hello"),
     accepted("2,000 chunks of one byte each", [chunked(), "1\r\nx\r\n".repeat(2000), "0\r\n\r\n"], "x".repeat(2000)),

@@ -94,29 +94,6 @@ describe("readBody", () => {
     budget.getUsed().should.equal(0);
   });
 
-  for (const isNext of [true, false]) {
-    const turn = isNext ? "the same turn of the event loop" : "the next turn where it would overtake others";
-    it(`has a body that has come with its head in ${turn}, and reads its end`, async () => {
-      const server = createServer();
-      const came = once(server, "request") as Promise<[IncomingMessage]>;
-      await once(server.listen(0, "127.0.0.1"), "listening");
-      const socket = dial(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-      let turns = 0;
-      const reading = new Promise<unknown>((resolve, reject) => {
-        server.once("request", (request) => {
-          setImmediate(() => turns++);
-          void readBody(request, limit, undefined, isNext).then((body) => resolve([body, turns]), reject);
-        });
-      });
-      socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody");
-      should(await reading).eql([Buffer.from("body"), isNext ? 0 : 1]);
-      const [request] = await came;
-      if (!request.readableEnded) await once(request, "end");
-      socket.destroy();
-      server.close();
-    });
-  }
-
   it("ends with Node's requestTimeout for a body that drips without a pause: 408 by Node, and no memory is left", async () => {
     const budget = new MemoryBudget(64 * limit);
     const server = createServer({ requestTimeout: 200, headersTimeout: 200, connectionsCheckingInterval: 20 });
