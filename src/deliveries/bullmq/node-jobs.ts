@@ -9,6 +9,12 @@ import type { SharedBreaker } from "./breaker";
 import { addJobAlone, createJob, type JobData, keepLock, takeOver, unlimited } from "./internals";
 import { maxRetryDelayMs, type RedisClient } from "./redis-client";
 
+/**
+ * How many jobs BullMQ may take beyond those that are processed. It takes as many as it may before it processes the first,
+ * and renews no lock until then: with a slow server, all locks of a backlog would expire, again and again.
+ */
+const takenAhead = 10;
+
 /** What the jobs of all nodes share. */
 interface JobServices {
   readonly client: RedisClient;
@@ -33,6 +39,8 @@ export class NodeJobs extends NodeQueue {
   readonly #services: JobServices;
   #queue: Queue | undefined;
   #worker: Worker | undefined;
+  /** How many jobs the worker processes. */
+  #processed = 0;
 
   constructor(node: string, services: JobServices) {
     super(node);
@@ -48,8 +56,7 @@ export class NodeJobs extends NodeQueue {
   start(mayStart: () => boolean): void {
     const paced = this.#services.client.persist(async () => this.setPace()).catch(() => undefined);
     const worker = (this.#worker ??= this.#createWorker());
-    const { concurrency = 0 } = this.pace ?? {};
-    worker.concurrency = concurrency > 0 ? concurrency : maxRunning;
+    this.#count(worker, 0);
     void paced.then(() => {
       if (mayStart()) void worker.resume();
     });
@@ -137,8 +144,14 @@ export class NodeJobs extends NodeQueue {
   #createWorker(): Worker {
     const { client, options, work, takesOver } = this.#services;
     const { lockDuration, stalledInterval } = options;
-    const process = async (job: Job<JobData>, token = "") => work.do(this.#process(job, token));
-    const worker = new client.bull.Worker<JobData>(this.queue.name, process, {
+    const process = async (job: Job<JobData>, token = "") => {
+      this.#count(worker, 1);
+      // BullMQ takes another one as it stores the end of this one, unless there may be fewer by then.
+      const leave = () => setImmediate(() => this.#count(worker, -1));
+      await work.do(this.#process(job, token)).finally(leave);
+    };
+    this.#processed = 0;
+    const worker: Worker = new client.bull.Worker<JobData>(this.queue.name, process, {
       connection: client.patient,
       prefix: client.key("bull"),
       autorun: false,
@@ -153,6 +166,14 @@ export class NodeJobs extends NodeQueue {
     });
     worker.on("error", () => undefined);
     return worker;
+  }
+
+  /** Counts what a worker processes, unless it is closed. */
+  #count(worker: Worker, change: number): void {
+    if (worker !== this.#worker) return;
+    this.#processed += change;
+    const { concurrency = 0 } = this.pace ?? {};
+    worker.concurrency = Math.min(concurrency > 0 ? concurrency : maxRunning, this.#processed + takenAhead);
   }
 
   /** A job that BullMQ hands over is done with, or put back. */

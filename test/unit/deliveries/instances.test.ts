@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { mock } from "node:test";
 import { scheduler } from "node:timers/promises";
-import { Job, Queue, QueueBase } from "bullmq";
+import { Job, Queue, QueueBase, RedisQueueBackend } from "bullmq";
 import { Redis } from "ioredis";
 import should from "should";
 import { DeliveryIndex } from "../../../src/deliveries/bullmq/delivery-index";
@@ -441,6 +441,23 @@ function testInstances(): void {
     await queue.add(delivered("1"), body);
     await until(() => flow.ends.length === 1, "the flow");
     find.mock.restore();
+  });
+
+  it("start flows before all that waits is handed over, which may take longer than locks last", async () => {
+    type Move = (this: RedisQueueBackend, ...given: unknown[]) => Promise<unknown>;
+    const move = Reflect.get(RedisQueueBackend.prototype, "moveToActive") as Move;
+    const moveSlowly: Move = async function (...given) {
+      await scheduler.wait(20);
+      return move.apply(this, given);
+    };
+    const slow = mock.method(RedisQueueBackend.prototype, "moveToActive", moveSlowly);
+    const queue = await open({ lockDuration: 1000 });
+    const ids = Array.from({ length: 200 }, (_, index) => `${index}`);
+    await Promise.all(ids.map(async (id) => queue.add(delivered(id), body)));
+    const flow = new TestFlow();
+    queue.process("n", flow);
+    await until(() => flow.ends.length === ids.length, "all flows");
+    slow.mock.restore();
   });
 
   it("tell each other when tokens were last used, at the latest as they end, and keep the last uses of a node", async () => {
