@@ -75,7 +75,7 @@ const bySender = (name: keyof Settings | "verifyToken") => (choices: Choices) =>
 const withoutDuplicates = where("ignoreDuplicates", true, "true");
 const withGuarantee = where("guaranteed", true, "true");
 /** Where the flow replies, the reply says how an attempt has ended. */
-const withAttempts = (choices: Choices) => withGuarantee(choices) && byNode(choices);
+const whereFlowIsFollowed = (choices: Choices) => withGuarantee(choices) && byNode(choices);
 
 const isGiven = (value: unknown) => text(value) !== "";
 
@@ -180,7 +180,7 @@ export const fields = {
   /** After how long an attempt without an end has failed, in seconds. */
   attemptTimeout: { ...wholeNumber(300, 1, 86_400), isUsed: withGuarantee, section: "retries", icon: "clock-o" },
   /** Whether an attempt fails where an API that the flow calls has answered with an error, or not at all. */
-  httpErrorsFail: { ...flag(true), isUsed: withAttempts, section: "retries", icon: "cloud" },
+  httpErrorsFail: { ...flag(true), isUsed: whereFlowIsFollowed, section: "retries", icon: "cloud" },
   /** How many flows run at once; 0 for any number. */
   concurrency: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee, section: "pace", icon: "random" },
   /** How many attempts start per minute; 0 for any number. */
